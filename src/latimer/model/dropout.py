@@ -1,0 +1,41 @@
+"""Dropout (section 5.4), fast on a CPU too."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+STEPS = 2**16
+
+
+class Dropout(nn.Module):
+    """Zeroes each element with a probability in training, and scales the others up.
+
+    On a CPU, PyTorch draws a random number for each element one after the other, which took a
+    sixth of a training update. Here one random number of 64 bits decides on four elements: the
+    probability is rounded to a multiple of 2^-16, and the scale is that of the rounded one.
+    """
+
+    def __init__(self, probability: float) -> None:
+        super().__init__()
+        self.probability = probability
+        self.zeroed_steps = round(probability * STEPS)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Any shape to the same shape."""
+        if not self.training or not self.zeroed_steps:
+            return states
+        if states.device.type != "cpu":
+            return F.dropout(states, self.probability)
+        return states * self._keep(states)
+
+    def _keep(self, states: Tensor) -> Tensor:
+        """Zeros and the scale, in the shape and type of ``states``."""
+        count = states.numel()
+        bits = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
+        uniform = bits.view(torch.int16)[:count].view(states.shape)
+        keep = uniform >= self.zeroed_steps - STEPS // 2
+        return keep.to(states.dtype).mul_(STEPS / (STEPS - self.zeroed_steps))
+
+    def extra_repr(self) -> str:
+        """The probability, when a model is printed."""
+        return f"{self.probability}"

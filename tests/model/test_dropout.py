@@ -1,0 +1,88 @@
+"""Dropout, where the paper names it and nowhere else (section 5.4)."""
+
+import pytest
+import torch
+
+from latimer.model.attention import MultiHeadAttention
+from latimer.model.dropout import Dropout
+from latimer.model.feed_forward import FeedForward
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("probability", [0.1, 0.3, 0.5])
+def test_so_many_are_dropped_and_the_others_scaled_up(probability, dtype):
+    torch.manual_seed(1)
+    found = Dropout(probability)(torch.ones(1000, 403, dtype=dtype)).float()
+    # four standard deviations of 403,000 draws are at most 0.0032
+    assert found.eq(0).float().mean().item() == pytest.approx(probability, abs=4e-3)
+    kept = found[found != 0]
+    assert kept.unique().numel() == 1
+    assert kept[0].item() == pytest.approx(1 / (1 - probability), rel=4e-3)
+
+
+def test_neighbours_are_dropped_independently():
+    torch.manual_seed(1)
+    dropped = Dropout(0.3)(torch.ones(100_000, 4)).eq(0).float()
+    # columns share one random number each; neither rate nor correlation may show it
+    assert (dropped.mean(dim=0) - 0.3).abs().max() < 0.01
+    correlation = torch.corrcoef(dropped.T) - torch.eye(4)
+    assert correlation.abs().max() < 0.02
+
+
+def test_the_gradient_passes_where_the_value_passed():
+    states = torch.randn(7, 5, requires_grad=True)
+    found = Dropout(0.5)(states)
+    found.sum().backward()
+    assert torch.equal(states.grad.eq(0), found.eq(0))
+    assert torch.equal(states.grad.unique(), torch.tensor([0.0, 2.0]))
+
+
+def test_evaluation_and_probability_zero_change_nothing():
+    states = torch.randn(3, 4)
+    assert torch.equal(Dropout(0.5).eval()(states), states)
+    assert torch.equal(Dropout(0.0).train()(states), states)
+
+
+def test_a_seed_repeats_the_choice():
+    dropout, states = Dropout(0.5), torch.ones(50, 3)
+    first, second = (torch.manual_seed(3) and dropout(states) for _ in range(2))
+    assert torch.equal(first, second)
+    assert not torch.equal(second, dropout(states))
+
+
+def test_it_stands_after_every_sublayer_and_after_both_embeddings(build_model):
+    model = build_model(dropout=0.25, encoder_layers=3, decoder_layers=2)
+    places = {n: m for n, m in model.named_modules() if isinstance(m, Dropout)}
+    assert {module.probability for module in places.values()} == {0.25}
+    parents = [name.removesuffix(".dropout").rpartition(".")[2] for name in places]
+    assert sorted(parents) == sorted(
+        ["around_self_attention"] * 5
+        + ["around_cross_attention"] * 2
+        + ["around_feed_forward"] * 5
+        + ["source_embedding", "target_embedding"]
+    )
+
+
+def test_attention_weights_and_the_inner_layer_are_never_dropped():
+    states = torch.randn(2, 5, 8)
+    attention = MultiHeadAttention(d_model=8, heads=2, d_k=4, d_v=4).train()
+    assert torch.equal(attention(states, states, None), attention(states, states, None))
+    feed_forward = FeedForward(d_model=8, d_ff=16).train()
+    assert torch.equal(feed_forward(states), feed_forward(states))
+
+
+def test_the_feed_forward_network_is_two_products_with_a_relu_between():
+    feed_forward, states = FeedForward(d_model=4, d_ff=6), torch.randn(2, 3, 4)
+    inner, outer = feed_forward.inner, feed_forward.outer
+    hidden = (states @ inner.weight.T + inner.bias).clamp(min=0)
+    expected = hidden @ outer.weight.T + outer.bias
+    torch.testing.assert_close(feed_forward(states), expected)
+
+
+def test_embedding_and_sublayer_outputs_are_dropped_in_training(build_model):
+    model, ids = build_model(dropout=0.5).train(), torch.randint(4, 40, (2, 50))
+    assert model.source_embedding(ids).eq(0).float().mean().item() == pytest.approx(0.5, abs=0.05)
+    around = model.encoder.layers[0].around_feed_forward
+    around.norm = torch.nn.Identity()
+    nothing_added = around(torch.zeros(2, 50, 32), torch.ones_like).eq(0).float().mean().item()
+    assert nothing_added == pytest.approx(0.5, abs=0.05)
