@@ -1,0 +1,1 @@
+"""Text in, batches of ids out."""

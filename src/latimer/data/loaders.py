@@ -1,0 +1,68 @@
+"""Batches as they are needed, made in this process or in workers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader
+
+from latimer.data.batches import TokenBatches, ordered_batches
+from latimer.data.encoded import Batch, EncodedPairs
+
+
+class TrainingLoader(DataLoader[list[Batch]]):
+    """Yields the micro-batches of one optimizer update after another, and knows its position.
+
+    The position is that of the updates handed out, not of those that workers have prepared. It can
+    be saved and loaded, and iterating then goes on in the middle of an epoch.
+
+    Args:
+        pairs: the training split.
+        batches: what to yield of it.
+        workers: processes that prepare batches; 0 for none. The batches don't depend on it.
+    """
+
+    def __init__(self, pairs: EncodedPairs, batches: TokenBatches, *, workers: int = 0) -> None:
+        self.batches = batches
+        super().__init__(
+            pairs,
+            sampler=batches,
+            batch_size=None,
+            num_workers=workers,
+            persistent_workers=workers > 0,
+            pin_memory=torch.cuda.is_available(),
+        )
+
+    def __iter__(self) -> Iterator[list[Batch]]:  # type: ignore[override]
+        for update in super().__iter__():
+            self.batches.mark_done()
+            yield update
+
+    def state_dict(self) -> dict[str, int]:
+        """The position in the training data."""
+        return self.batches.state_dict()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes to a position that :meth:`state_dict` gave."""
+        self.batches.load_state_dict(state)
+
+
+def validation_loader(
+    pairs: EncodedPairs, *, max_tokens: int, rank: int = 0, world_size: int = 1
+) -> DataLoader[list[Batch]]:
+    """Yields lists of one batch each, which together hold every pair once.
+
+    Args:
+        pairs: the validation split.
+        max_tokens: cells of a batch's longer side, as in :class:`TokenBatches`.
+        rank: which process this is, from 0.
+        world_size: how many processes validate together. Their batches are disjoint; one may get
+            one more than another.
+    """
+    share = ordered_batches(pairs, max_tokens)[rank::world_size]
+    return DataLoader(
+        pairs,
+        sampler=[[rows] for rows in share],
+        batch_size=None,
+        pin_memory=torch.cuda.is_available(),
+    )

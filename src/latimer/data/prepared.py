@@ -1,0 +1,138 @@
+"""The corpus as training needs it: cleaned, cut into pieces, and kept on disk for the next run.
+
+What is kept is found again by a key over content: all texts, the cleaning, the tokenizer. Any
+change of them misses, and a file that was only renamed or touched hits.
+"""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from datasets import Dataset
+from filelock import FileLock
+
+from latimer.config.data import DataConfig
+from latimer.config.tokenizer import TokenizerConfig
+from latimer.data.corpus import fingerprint
+from latimer.data.encoded import EncodedPairs
+from latimer.data.preparation import Encoding, RawCorpus, encode_corpus
+from latimer.data.report import report_rows
+from latimer.errors import LatimerError
+from latimer.tokenizer import Tokenizer
+
+__all__ = ["PreparedCorpus", "prepare", "report_rows"]
+
+FORMAT = 1  # of what is kept; a change of it misses all that was kept before
+KEY_DIGITS = 16
+TRAIN, VALIDATION = "train.arrow", "validation.arrow"
+TOKENIZER, REPORT = "tokenizer.model", "report.json"
+
+
+@dataclass(frozen=True)
+class PreparedCorpus:
+    """Everything that a training needs of its data.
+
+    Attributes:
+        train: the cleaned training split.
+        validation: the whole validation split, however long its sentences are.
+        validation_text: the same pairs as raw text, in the same order.
+        test_sets: the raw pairs of each.
+        tokenizer: what the ids were made with.
+        report: plain figures for ``data.json``; :func:`latimer.data.report.report_rows` makes the
+            printed table of them.
+    """
+
+    train: EncodedPairs
+    validation: EncodedPairs
+    validation_text: Dataset
+    test_sets: dict[str, Dataset]
+    tokenizer: Tokenizer
+    report: dict[str, Any]
+
+
+def prepare(data: DataConfig, tokenizer: TokenizerConfig, *, folder: Path) -> PreparedCorpus:
+    """Reads the data set, and cleans and encodes what wasn't before.
+
+    Several processes may do so at once: one does the work, the others wait and read.
+
+    Args:
+        data: the data set and the cleaning.
+        tokenizer: how to train the tokenizer, or the file of a trained one.
+        folder: where prepared corpora are kept, each in a folder of its own.
+
+    Raises:
+        LatimerError: a split can't be read, nothing is left of the training split, the tokenizer
+            can't be had, or the folder can't be written to.
+    """
+    raw = RawCorpus.read(data)
+    given = Tokenizer.from_file(tokenizer.file) if tokenizer.file else None
+    settings = {
+        "format": FORMAT,
+        "cleaning": data.cleaning.model_dump(),
+        "tokenizer": given.sha256 if given else tokenizer.model_dump(exclude={"file"}),
+        "fingerprints": _fingerprints(raw),
+    }
+    key = sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+    place = folder / key[:KEY_DIGITS]
+    found = place.is_dir() or not _make(
+        place, lambda: encode_corpus(raw, data.cleaning, given or tokenizer)
+    )
+    return _open(place, raw, {"key": key, "cache": "hit" if found else "miss", **settings})
+
+
+def _fingerprints(raw: RawCorpus) -> dict[str, str]:
+    splits = {"train": raw.train, **raw.held_out}
+    return {name: fingerprint(pairs) for name, pairs in splits.items()}
+
+
+def _make(place: Path, encode: Callable[[], Encoding]) -> bool:
+    """Makes the folder, unless another process has while this one waited for it.
+
+    Returns:
+        Whether it was this process that made it.
+    """
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(place.with_suffix(".lock")):
+            if place.is_dir():
+                return False
+            _write(encode(), place)
+            return True
+    except OSError as error:
+        raise LatimerError(f"prepared_folder={place.parent}: {error}") from error
+
+
+def _write(encoding: Encoding, place: Path) -> None:
+    """Writes aside and renames, so that the folder is whole or not there."""
+    aside = place.with_suffix(".partial")
+    shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
+    try:
+        aside.mkdir()
+        encoding.train.write(aside / TRAIN)
+        encoding.validation.write(aside / VALIDATION)
+        (aside / TOKENIZER).write_bytes(encoding.tokenizer.model_bytes)
+        (aside / REPORT).write_text(json.dumps(encoding.report, indent=2), encoding="utf-8")
+        aside.rename(place)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _open(place: Path, raw: RawCorpus, settings: dict[str, Any]) -> PreparedCorpus:
+    tokenizer = Tokenizer((place / TOKENIZER).read_bytes())
+    train, validation = (EncodedPairs.open(place / name) for name in (TRAIN, VALIDATION))
+    for pairs in (train, validation):
+        pairs.check_ids(tokenizer.vocab_size)
+    report = json.loads((place / REPORT).read_text(encoding="utf-8"))
+    vocabulary = {"vocab_size": tokenizer.vocab_size, "tokenizer_sha256": tokenizer.sha256}
+    return PreparedCorpus(
+        train=train,
+        validation=validation,
+        validation_text=raw.validation,
+        test_sets=raw.test_sets,
+        tokenizer=tokenizer,
+        report={**settings, **vocabulary, **report},
+    )

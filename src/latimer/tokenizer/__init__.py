@@ -1,0 +1,7 @@
+"""Text to the ids of pieces, and back: SentencePiece with special ids that are always the same."""
+
+from latimer.tokenizer.ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
+from latimer.tokenizer.sentencepiece_model import Tokenizer
+from latimer.tokenizer.training import train_tokenizer
+
+__all__ = ["BOS_ID", "EOS_ID", "PAD_ID", "UNK_ID", "Tokenizer", "train_tokenizer"]
