@@ -8,7 +8,14 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from pydantic import TypeAdapter, ValidationError
 
-from latimer.config.data import CleaningConfig, DataConfig, FilesData, HubData, Split, resolve_paths
+from latimer.config.data import (
+    CleaningConfig,
+    DataConfig,
+    FilesData,
+    GivenSplit,
+    HubData,
+    resolve_paths,
+)
 from latimer.data.corpus import fingerprint, read_split, read_test_sets
 from latimer.data.pairs import Pair, dataset_of
 from latimer.errors import LatimerError
@@ -19,7 +26,7 @@ CLEANING = CleaningConfig(
 CONF = Path(__file__).parents[2] / "conf"
 
 
-def files(train: Split, validation: Split | None = None, **test: Split) -> FilesData:
+def files(train: GivenSplit, validation: GivenSplit | None = None, **test: GivenSplit) -> FilesData:
     return FilesData(
         format="files",
         source_language="en",
@@ -55,10 +62,10 @@ def test_every_form_gives_the_same_pairs(tmp_path: Path) -> None:  # field case 
         source = write(tmp_path, f"a.en{end}", "red\nblue\n")
         target = write(tmp_path, f"a.de{end}", "rot\r\nblau\r\n")
         splits += [
-            Split(source=source, target=target),
-            Split(file=write(tmp_path, f"a.tsv{end}", "red\trot\nblue\tblau\n")),
-            Split(file=write(tmp_path, f"a.jsonl{end}", record)),
-            Split(file=write(tmp_path, f"a.json{end}", record)),
+            GivenSplit(source=source, target=target),
+            GivenSplit(file=write(tmp_path, f"a.tsv{end}", "red\trot\nblue\tblau\n")),
+            GivenSplit(file=write(tmp_path, f"a.jsonl{end}", record)),
+            GivenSplit(file=write(tmp_path, f"a.json{end}", record)),
         ]
     for split in splits:
         pairs = read_split(files(split), "train")
@@ -69,19 +76,19 @@ def test_every_form_gives_the_same_pairs(tmp_path: Path) -> None:  # field case 
 
 
 def test_reading_leaves_pairs_as_they_are(tmp_path: Path) -> None:  # field cases 4 and 21
-    split = Split(file=write(tmp_path, "a.tsv", "a\tA\n\tX\na\tA\nc  d \tC\n"))
+    split = GivenSplit(file=write(tmp_path, "a.tsv", "a\tA\n\tX\na\tA\nc  d \tC\n"))
     assert read_split(files(split), "validation")["source"][:] == ["a", "", "a", "c  d "]
 
 
 def test_a_changed_file_is_read_again(tmp_path: Path) -> None:  # field case 16
-    data = files(Split(file=write(tmp_path, "a.tsv", "a\tA\n")))
+    data = files(GivenSplit(file=write(tmp_path, "a.tsv", "a\tA\n")))
     before = fingerprint(read_split(data, "train"))
     write(tmp_path, "a.tsv", "a\tB\n")
     assert fingerprint(read_split(data, "train")) != before
 
 
 def test_test_sets_keep_names_and_order(tmp_path: Path) -> None:
-    split = Split(file=write(tmp_path, "a.tsv", "a\tA\n"))
+    split = GivenSplit(file=write(tmp_path, "a.tsv", "a\tA\n"))
     assert list(read_test_sets(files(split, zebra=split, ape=split))) == ["zebra", "ape"]
     assert read_test_sets(files(split)) == {}
     assert len(read_split(files(split, only=split), "test")) == 1
@@ -92,7 +99,7 @@ def test_test_sets_keep_names_and_order(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_named_with_its_key(tmp_path: Path) -> None:
-    split = Split(source=write(tmp_path, "a.en", "a\n"), target=str(tmp_path / "a.de"))
+    split = GivenSplit(source=write(tmp_path, "a.en", "a\n"), target=str(tmp_path / "a.de"))
     with pytest.raises(LatimerError, match=r"data\.train\.target=.*a\.de: there is no such file"):
         read_split(files(split), "train")
     with pytest.raises(LatimerError, match=r"data\.test\.mine\.target="):
@@ -101,7 +108,7 @@ def test_a_missing_file_is_named_with_its_key(tmp_path: Path) -> None:
 
 def test_an_empty_split_is_named(tmp_path: Path) -> None:  # field case 22
     one, none = (
-        Split(file=write(tmp_path, name, text))
+        GivenSplit(file=write(tmp_path, name, text))
         for name, text in [("a.tsv", "a\tA\n"), ("b.tsv", "")]
     )
     assert len(read_split(files(one), "train")) == 1
@@ -142,9 +149,9 @@ def test_files_from_the_command_line(tmp_path: Path) -> None:
     )
     resolved = resolve_paths(data, tmp_path)
     assert isinstance(resolved, FilesData)
-    assert resolved.train == Split(source=f"{tmp_path}/a.en", target=f"{tmp_path}/a.de")
-    assert resolved.validation == Split(file=f"{tmp_path}/a.jsonl.gz")
-    assert resolved.test["mine"] == Split(source="/b.en", target=str(Path.home() / "b.de"))
+    assert resolved.train.paths == {"source": f"{tmp_path}/a.en", "target": f"{tmp_path}/a.de"}
+    assert resolved.validation.paths == {"file": f"{tmp_path}/a.jsonl.gz"}
+    assert resolved.test["mine"].paths == {"source": "/b.en", "target": str(Path.home() / "b.de")}
 
 
 def test_a_hub_path_is_resolved_only_when_it_is_a_folder(tmp_path: Path) -> None:

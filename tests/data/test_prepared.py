@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from latimer.config.data import CleaningConfig, FilesData, Split
+from latimer.config.data import CleaningConfig, FilesData, GivenSplit
 from latimer.config.tokenizer import TokenizerConfig
 from latimer.data.encoded import EncodedPairs
 from latimer.data.prepared import PreparedCorpus, prepare, report_rows
@@ -32,9 +32,9 @@ def write(path: Path, *lines: str) -> str:
     return str(path)
 
 
-def split(folder: Path, name: str, *sources: str) -> Split:
+def split(folder: Path, name: str, *sources: str) -> GivenSplit:
     """Pairs whose targets are their sources in capitals."""
-    return Split(
+    return GivenSplit(
         source=write(folder / f"{name}.en", *sources),
         target=write(folder / f"{name}.xx", *(source.upper() for source in sources)),
     )
@@ -142,7 +142,7 @@ def cleaned(**changes: object) -> Callable[[FilesData], FilesData]:
 
 
 def turned(data: FilesData) -> FilesData:
-    train = Split(source=data.train.target, target=data.train.source)
+    train = GivenSplit(source=data.train.target, target=data.train.source)
     return data.model_copy(update={"train": train})
 
 

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -10,6 +10,7 @@ from latimer.config.base import Section
 
 Language = Annotated[str, Field(min_length=1)]
 RECORD_SUFFIXES = (".tsv", ".jsonl", ".json")
+FORMS = "give source and target, or file"
 
 
 def _check_name(name: str) -> str:
@@ -62,7 +63,8 @@ class BibleData(_Data):
 class Split(Section):
     """The files of one split: two aligned text files, or one file of records.
 
-    All may be compressed (``.gz``). A key that is null counts as absent.
+    All may be compressed (``.gz``). A key that is null counts as absent, and so does a split
+    without any: an evaluation needs test sets alone.
 
     Attributes:
         source: text, one sentence a line.
@@ -77,8 +79,8 @@ class Split(Section):
     @model_validator(mode="after")
     def _takes_one_form(self) -> Self:
         aligned = (self.source is not None, self.target is not None)
-        if aligned not in ((True, True), (False, False)) or any(aligned) == (self.file is not None):
-            raise ValueError("give source and target, or file")
+        if aligned not in ((True, True), (False, False)) or (any(aligned) and self.file):
+            raise ValueError(FORMS)
         if self.file is not None and not self.file.removesuffix(".gz").endswith(RECORD_SUFFIXES):
             raise ValueError(
                 f"file must end in {', '.join(RECORD_SUFFIXES)}, or in one of them and .gz"
@@ -91,13 +93,30 @@ class Split(Section):
         return {key: path for key, path in self if path is not None}
 
 
+class GivenSplit(Split):
+    """A split that must be there."""
+
+    @model_validator(mode="after")
+    def _is_given(self) -> Self:
+        if not self.paths:
+            raise ValueError(FORMS)
+        return self
+
+
 class FilesData(_Data):
     """The user's own files."""
 
     format: Literal["files"]
     train: Split
     validation: Split
-    test: dict[TestName, Split]
+    test: dict[TestName, GivenSplit]
+
+
+class TrainingFilesData(FilesData):
+    """Files that are to be trained on, and not only to be scored."""
+
+    train: GivenSplit
+    validation: GivenSplit
 
 
 class HubData(_Data):
@@ -122,9 +141,14 @@ class HubData(_Data):
 
 
 DataConfig = Annotated[BibleData | FilesData | HubData, Field(discriminator="format")]
+TrainingDataConfig = Annotated[
+    BibleData | TrainingFilesData | HubData, Field(discriminator="format")
+]
+AnyData = TypeVar("AnyData", bound=BibleData | FilesData | HubData)
+AnySplit = TypeVar("AnySplit", bound=Split)
 
 
-def resolve_paths(data: DataConfig, folder: Path) -> DataConfig:
+def resolve_paths(data: AnyData, folder: Path) -> AnyData:
     """Makes the paths absolute that were written relative to ``folder``.
 
     A Hub name is left as it is, unless it names a folder that exists.
@@ -141,8 +165,8 @@ def resolve_paths(data: DataConfig, folder: Path) -> DataConfig:
     return data
 
 
-def _resolve_split(split: Split, folder: Path) -> Split:
-    return Split(**{key: _absolute(path, folder) for key, path in split.paths.items()})
+def _resolve_split(split: AnySplit, folder: Path) -> AnySplit:
+    return type(split)(**{key: _absolute(path, folder) for key, path in split.paths.items()})
 
 
 def _absolute(path: str, folder: Path) -> str:

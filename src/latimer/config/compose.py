@@ -1,0 +1,55 @@
+"""From what Hydra composed to a checked configuration; OmegaConf's objects go no further."""
+
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from latimer.config.check import check
+from latimer.config.data import resolve_paths
+from latimer.config.evaluate import EvaluateConfig
+from latimer.config.run import RunConfig
+from latimer.errors import LatimerError
+
+
+def run_config(composed: DictConfig, folder: Path) -> RunConfig:
+    """The checked configuration of a training run.
+
+    Args:
+        composed: what Hydra made of YAML files and overrides.
+        folder: where relative paths of input files begin: the one the command was given in.
+
+    Raises:
+        LatimerError: listing every mistake.
+    """
+    config = check(plain(composed), RunConfig)
+    tokenizer = config.tokenizer
+    if tokenizer.file is not None:
+        file = (folder / Path(tokenizer.file).expanduser()).absolute()
+        tokenizer = tokenizer.model_copy(update={"file": str(file)})
+    data = resolve_paths(config.data, folder)
+    return config.model_copy(update={"data": data, "tokenizer": tokenizer})
+
+
+def evaluate_config(composed: DictConfig, folder: Path) -> EvaluateConfig:
+    """The checked configuration of an evaluation; the rest is as in :func:`run_config`."""
+    config = check(plain(composed), EvaluateConfig)
+    if config.data is None:
+        return config
+    return config.model_copy(update={"data": resolve_paths(config.data, folder)})
+
+
+def plain(composed: DictConfig) -> dict[str, Any]:
+    """Dictionaries, lists and values, with all interpolations resolved.
+
+    Raises:
+        LatimerError: an interpolation leads nowhere.
+    """
+    try:
+        container = OmegaConf.to_container(composed, resolve=True)
+    except OmegaConfBaseException as error:
+        reason = str(error).partition("\n")[0]
+        raise LatimerError(f"{error.full_key}: {reason}") from None
+    assert isinstance(container, dict)
+    return {str(key): value for key, value in container.items()}

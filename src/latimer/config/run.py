@@ -1,0 +1,137 @@
+"""The whole configuration of a training run."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+
+from latimer.config.base import Section
+from latimer.config.data import TrainingDataConfig
+from latimer.config.decoding import DecodingConfig
+from latimer.config.model import ModelConfig
+from latimer.config.optimizer import AdamConfig
+from latimer.config.schedule import PaperSchedule, ScheduleConfig
+from latimer.config.tokenizer import TokenizerConfig
+from latimer.config.training import (
+    BatchesConfig,
+    CheckpointsConfig,
+    LossConfig,
+    TrainerConfig,
+    ValidationConfig,
+)
+
+SMALLEST_PLAUSIBLE_FACTOR = 0.05
+
+
+def _check_name(name: str) -> str:
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        raise ValueError("is a folder's name: letters, digits, '_', '-' and '.'")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_check_name)]
+
+
+def _names_a_class(plug_in: dict[str, Any]) -> dict[str, Any]:
+    if "_target_" not in plug_in:
+        raise ValueError("needs a key _target_, the dotted name of the class to make")
+    return plug_in
+
+
+PlugIns = dict[str, Annotated[dict[str, Any], AfterValidator(_names_a_class)]]
+"""Objects of other libraries by a name of the user's: ``_target_`` and the arguments of it."""
+
+
+class RunConfig(Section):
+    """What ``python train.py`` is told; ``conf/train.yaml`` explains each key.
+
+    Attributes:
+        name: what the run is called: a folder in ``runs_folder``.
+        seed: of every random choice.
+        mode: what to do if ``run_folder`` holds a run already.
+        run_folder: where the run's files go; None for ``<runs_folder>/<name>/<date>_<time>``.
+        runs_folder: where runs are kept.
+        prepared_folder: where prepared corpora are kept, to be found again.
+        data: the corpus.
+        tokenizer: how it is cut into pieces.
+        model: the network.
+        optimizer: what applies the gradients.
+        schedule: the learning rate.
+        trainer: devices and limits.
+        loss: the training loss.
+        batches: their sizes.
+        validation: what is measured while training.
+        checkpoints: which states are kept.
+        decoding: the search of validation and evaluation.
+        callbacks: Lightning callbacks of other libraries.
+        logger: Lightning loggers.
+    """
+
+    name: Name
+    seed: int = Field(ge=0, lt=2**32)
+    mode: Literal["new", "overwrite"]
+    run_folder: str | None
+    runs_folder: str
+    prepared_folder: str
+    data: TrainingDataConfig
+    tokenizer: TokenizerConfig
+    model: ModelConfig
+    optimizer: AdamConfig
+    schedule: ScheduleConfig
+    trainer: TrainerConfig
+    loss: LossConfig
+    batches: BatchesConfig
+    validation: ValidationConfig
+    checkpoints: CheckpointsConfig
+    decoding: DecodingConfig
+    callbacks: PlugIns
+    logger: PlugIns
+
+    @field_validator("model")
+    @classmethod
+    def _has_enough_positions(cls, model: ModelConfig, before: ValidationInfo) -> ModelConfig:
+        longest = _longest(before)
+        if model.max_length is not None and model.max_length < longest:
+            raise ValueError(
+                f"max_length={model.max_length} must be at least data.cleaning.max_length={longest}"
+            )
+        return model
+
+    @field_validator("batches")
+    @classmethod
+    def _have_room(cls, batches: BatchesConfig, before: ValidationInfo) -> BatchesConfig:
+        longest = _longest(before)
+        if batches.max_tokens < longest:
+            raise ValueError(
+                f"max_tokens={batches.max_tokens} must be at least data.cleaning.max_length="
+                f"{longest}, so that every pair fits into a batch"
+            )
+        return batches
+
+
+def _longest(before: ValidationInfo) -> int:
+    """The most pieces that a training sentence can have; 0 if the data are a mistake themselves."""
+    data = before.data.get("data")
+    return data.cleaning.max_length if data is not None else 0
+
+
+def warnings(config: RunConfig) -> list[str]:
+    """What is allowed, but seldom meant."""
+    schedule, limit = config.schedule, config.trainer.max_updates
+    found = []
+    if config.model.norm_position == "post" and schedule.warmup_updates == 0:
+        found.append(
+            "model.norm_position=post without warm-up often diverges or sticks; "
+            "schedule.warmup_updates=4000 is the paper's"
+        )
+    if isinstance(schedule, PaperSchedule) and schedule.factor < SMALLEST_PLAUSIBLE_FACTOR:
+        found.append(
+            f"schedule.factor={schedule.factor} multiplies the paper's formula; for a rate write "
+            "schedule=inverse_square_root schedule.rate=..."
+        )
+    if limit is not None and limit < schedule.warmup_updates:
+        found.append(
+            f"schedule.warmup_updates={schedule.warmup_updates} is more than "
+            f"trainer.max_updates={limit}: the peak rate is never reached"
+        )
+    return found
