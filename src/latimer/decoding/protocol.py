@@ -1,0 +1,32 @@
+"""The two calls that decoding needs of a model, so that a table of probabilities can stand in."""
+
+from typing import Protocol, TypeVar
+
+from torch import Tensor
+
+CacheT = TypeVar("CacheT", bound="Cache")
+
+
+class Cache(Protocol):
+    """What a model keeps of a batch between two steps; both calls change it in place."""
+
+    def reorder_beams(self, parents: Tensor, /) -> None:
+        """Beam k of sentence b continues the old beam ``parents[b, k]``.
+
+        Args:
+            parents: (B, K) long; K may differ from the number of beams so far, as it does after
+                the first step, which has one beam a sentence.
+        """
+
+    def keep_sentences(self, sentences: Tensor, /) -> None:
+        """Only these sentences (B',) go on, in this order; the others have ended."""
+
+
+class TranslationModel(Protocol[CacheT]):
+    """A model that is decoded step by step, in evaluation mode (no dropout)."""
+
+    def start(self, source: Tensor, /) -> CacheT:
+        """Encodes source ids (B, S), padded on the right."""
+
+    def step(self, last_ids: Tensor, cache: CacheT, /) -> Tensor:
+        """The newest ids (B, K) of every beam to logits (B, K, V) of the next."""

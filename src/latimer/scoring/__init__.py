@@ -1,0 +1,7 @@
+"""Strings in, numbers out: the only room that knows sacrebleu."""
+
+from latimer.scoring.corpus_score import score
+from latimer.scoring.scores import Metric, Scores
+from latimer.scoring.tokenizers import require_tokenizer
+
+__all__ = ["Metric", "Scores", "require_tokenizer", "score"]
