@@ -1,0 +1,71 @@
+"""The mean of the weights of several checkpoints of a run (section 6.1)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from latimer.checkpoint.file import read_checkpoint
+from latimer.errors import LatimerError
+
+MUST_AGREE = ("hyperparameters", "tokenizer_sha256", "source_language", "target_language")
+
+
+def average(paths: Sequence[str | Path]) -> dict[str, Any]:
+    """The contents of a checkpoint whose weights are the mean of those of the given ones.
+
+    The sums are in float64. What is not a weight comes from the checkpoint with most updates,
+    without the states of its optimizer and without its scores: other weights have earned those.
+    "averaged" lists the updates of the checkpoints that went into the mean.
+
+    Args:
+        paths: one checkpoint or more; their order does not matter.
+
+    Raises:
+        LatimerError: there are none, or they differ in hyper-parameters, tokenizer or languages.
+    """
+    if not paths:
+        raise LatimerError("averaging: no checkpoints were given")
+    abouts: list[dict[str, Any]] = []
+    sums: dict[str, Tensor] = {}
+    for path in paths:
+        contents = read_checkpoint(path)
+        abouts.append(contents["latimer"])
+        _check_agreement(abouts[0], abouts[-1], paths[0], path)
+        _add(sums, contents["state_dict"])
+    newest = max(abouts, key=lambda about: int(about["updates"]))
+    updates = sorted(about["updates"] for about in abouts)
+    means = {name: total / len(paths) for name, total in sums.items()}
+    return {
+        "latimer": {**newest, "scores": {}, "averaged": updates},
+        "state_dict": _as_before(means, contents["state_dict"]),
+    }
+
+
+def _check_agreement(
+    first: dict[str, Any], other: dict[str, Any], first_path: str | Path, path: str | Path
+) -> None:
+    for key in MUST_AGREE:
+        if first[key] != other[key]:
+            raise LatimerError(
+                f"averaging: the {key} of {path} ({other[key]}) is not that of "
+                f"{first_path} ({first[key]})"
+            )
+
+
+def _add(sums: dict[str, Tensor], weights: dict[str, Tensor]) -> None:
+    for name, tensor in weights.items():
+        if name in sums:
+            sums[name] += tensor
+        else:
+            sums[name] = tensor.to(torch.float64)
+
+
+def _as_before(means: dict[str, Tensor], weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The means in the types of the weights; matrices that were one (section 3.4) are one again."""
+    made: dict[tuple[int, torch.Size], Tensor] = {}
+    for name, tensor in weights.items():
+        made.setdefault((tensor.data_ptr(), tensor.shape), means[name].to(tensor.dtype))
+    return {name: made[tensor.data_ptr(), tensor.shape] for name, tensor in weights.items()}

@@ -1,0 +1,8 @@
+"""A checkpoint and test sets in; scores, translations and result files out."""
+
+from latimer.evaluation.doubts import doubt_sameness
+from latimer.evaluation.result import Result
+from latimer.evaluation.run import evaluate
+from latimer.evaluation.test_sets import EvaluationSettings, evaluate_test_sets
+
+__all__ = ["EvaluationSettings", "Result", "doubt_sameness", "evaluate", "evaluate_test_sets"]

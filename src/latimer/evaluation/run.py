@@ -1,0 +1,94 @@
+"""``evaluate.py``: from a checkpoint's path to its scores."""
+
+import os
+from pathlib import Path
+
+from datasets import Dataset
+
+from latimer.checkpoint import LoadedModel, load_model
+from latimer.config.check import check
+from latimer.config.data import DataConfig
+from latimer.config.decoding import DecodingConfig
+from latimer.config.evaluate import EvaluateConfig
+from latimer.data.corpus import read_split, test_set_names
+from latimer.errors import LatimerError
+from latimer.evaluation.result import Result
+from latimer.evaluation.test_sets import EvaluationSettings, evaluate_test_sets
+from latimer.screen import Screen
+
+
+def evaluate(config: EvaluateConfig, screen: Screen) -> list[Result]:
+    """Scores a checkpoint on its own test sets, or on others of its language pair.
+
+    The checkpoint is all that is needed of a run: its training data may be gone.
+
+    Raises:
+        LatimerError: the checkpoint, a test set or the output folder cannot be used; found before
+            anything is translated.
+    """
+    loaded = load_model(config.checkpoint)
+    settings = EvaluationSettings(
+        decoding=config.decoding.applied_to(check(loaded.config["decoding"], DecodingConfig)),
+        bootstrap=config.bootstrap,
+        bleu_tokenizer=config.bleu_tokenizer,
+        lowercase=config.lowercase,
+        device=config.device,
+    )
+    test_sets = _read_test_sets(config, loaded)
+    folder = _output_folder(config, loaded.path)
+    return evaluate_test_sets(loaded, test_sets, settings, folder=folder, screen=screen)
+
+
+def _read_test_sets(config: EvaluateConfig, loaded: LoadedModel) -> dict[str, Dataset]:
+    """The test sets that were asked for; no other split is read."""
+    data = config.data or _stored_data(config, loaded)
+    _check_languages(data, loaded)
+    names = config.test_sets or test_set_names(data)
+    if not names:
+        raise LatimerError("data.test: there are no test sets; name at least one")
+    try:
+        return {name: read_split(data, "test", name) for name in names}
+    except LatimerError as error:
+        if config.data is not None:
+            raise
+        raise LatimerError(
+            f"{error}\nThat is where the test sets were when {loaded.path} was trained; "
+            "write data=... to say where they are now"
+        ) from error
+
+
+def _stored_data(config: EvaluateConfig, loaded: LoadedModel) -> DataConfig:
+    completed = check({**config.model_dump(), "data": loaded.config["data"]}, EvaluateConfig)
+    assert completed.data is not None
+    return completed.data
+
+
+def _check_languages(data: DataConfig, loaded: LoadedModel) -> None:
+    given = (data.source_language, data.target_language)
+    trained = (loaded.source_language, loaded.target_language)
+    if given != trained:
+        raise LatimerError(
+            f"{loaded.path} translates {trained[0]} to {trained[1]}, but the test sets go from "
+            f"{given[0]} to {given[1]}; write data.source_language={trained[0]} "
+            f"data.target_language={trained[1]}, and the files of each side"
+        )
+
+
+def _output_folder(config: EvaluateConfig, checkpoint: Path) -> Path:
+    """The folder of all results, made and found writable."""
+    folder = Path(config.output_folder or default_folder(checkpoint)).expanduser()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LatimerError(
+            f"output_folder={folder}: cannot be made ({error.strerror}); write another folder"
+        ) from error
+    if not os.access(folder, os.W_OK):
+        raise LatimerError(f"output_folder={folder}: cannot be written to; write another folder")
+    return folder
+
+
+def default_folder(checkpoint: Path) -> Path:
+    """``evaluation`` in the run's folder, or beside a checkpoint that lies outside any run."""
+    beside = checkpoint.absolute().parent
+    return (beside.parent if beside.name == "checkpoints" else beside) / "evaluation"

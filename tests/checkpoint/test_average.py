@@ -1,0 +1,66 @@
+import pytest
+import torch
+
+from latimer.checkpoint import average, load_model, read_checkpoint, write_checkpoint
+from latimer.errors import LatimerError
+
+
+def write_all(folder, *contents):
+    paths = [folder / f"{number}.ckpt" for number in range(len(contents))]
+    for path, content in zip(paths, contents, strict=True):
+        write_checkpoint(content, path)
+    return paths
+
+
+def test_the_mean_of_every_weight(tmp_path, make_contents):
+    contents = [make_contents(seed, updates=100 * seed) for seed in (3, 1, 2)]
+    contents[0]["optimizer_states"] = [{"state": {0: torch.zeros(3)}}]
+    averaged = average(write_all(tmp_path, *contents))
+    for name, weight in averaged["state_dict"].items():
+        stacked = torch.stack([content["state_dict"][name] for content in contents])
+        torch.testing.assert_close(weight, stacked.double().mean(0).float(), rtol=0, atol=0)
+    assert averaged["latimer"]["updates"] == 300
+    assert averaged["latimer"]["averaged"] == [100, 200, 300]
+    assert averaged["latimer"]["scores"] == {}
+    assert "optimizer_states" not in averaged
+
+
+def test_sums_are_in_float64(tmp_path, make_contents):
+    contents = [make_contents() for _ in range(3)]
+    name = "model.output.weight"
+    for content, value in zip(contents, (1e8, 1.0, -1e8), strict=True):
+        content["state_dict"][name] = torch.full_like(content["state_dict"][name], value)
+    averaged = average(write_all(tmp_path, *contents))
+    assert averaged["state_dict"][name][0, 0].item() == pytest.approx(1 / 3)
+
+
+def test_the_mean_of_one_is_itself_and_loads_as_every_other(tmp_path, make_contents):
+    [path] = write_all(tmp_path, make_contents(tying="all"))
+    write_checkpoint(average([path]), tmp_path / "averaged.ckpt")
+    original, averaged = load_model(path).model, load_model(tmp_path / "averaged.ckpt").model
+    for name, weight in original.state_dict().items():
+        assert torch.equal(weight, averaged.state_dict()[name])
+
+
+def test_a_tied_matrix_is_stored_once(tmp_path, make_contents):
+    paths = write_all(tmp_path, make_contents(1, tying="all"), make_contents(2, tying="all"))
+    write_checkpoint(average(paths), tmp_path / "averaged.ckpt")
+    weights = read_checkpoint(tmp_path / "averaged.ckpt")["state_dict"]
+    names = ("source_embedding.pieces", "target_embedding.pieces", "output")
+    assert len({weights[f"model.{name}.weight"].data_ptr() for name in names}) == 1
+
+
+def test_only_like_is_averaged_with_like(tmp_path, make_contents):
+    other_tokenizer = make_contents()
+    other_tokenizer["latimer"]["tokenizer_sha256"] = "0" * 64
+    other_sizes = make_contents(d_ff=64)
+    for other, key in ((other_sizes, "hyperparameters"), (other_tokenizer, "tokenizer_sha256")):
+        paths = write_all(tmp_path, make_contents(), other)
+        with pytest.raises(LatimerError, match=f"the {key} of ") as caught:
+            average(paths)
+        assert all(str(path) in str(caught.value) for path in paths)
+
+
+def test_nothing_has_no_mean():
+    with pytest.raises(LatimerError, match="no checkpoints"):
+        average([])

@@ -1,0 +1,112 @@
+"""A tiny model with random weights, and its checkpoint: for tests that need one, not a good one."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from latimer import __version__
+from latimer.checkpoint import FORMAT, write_checkpoint
+from latimer.model import Transformer
+from latimer.tokenizer import Tokenizer, train_tokenizer
+
+# Matrices as small as in these tests are not worth a second thread, and two that wait for each
+# other on a busy machine take twenty times as long as one.
+torch.set_num_threads(1)
+
+WORDS = (
+    "the",
+    "a",
+    "red",
+    "blue",
+    "old",
+    "small",
+    "boat",
+    "door",
+    "kettle",
+    "house",
+    "bird",
+    "sea",
+)
+TINY = {"d_model": 16, "heads": 2, "d_ff": 32, "encoder_layers": 1, "decoder_layers": 2}
+TINY_DECODING = {
+    "beam_size": 3,
+    "length_penalty": 0.6,
+    "max_length_factor": 1.0,
+    "max_length_offset": 4,
+    "min_length": 1,
+    "n_best": 1,
+    "max_tokens": 2000,
+}
+
+
+def sentences(count: int, seed: int) -> list[str]:
+    """Random sentences of 1 to 12 words; the same ones for the same arguments."""
+    dice = random.Random(seed)
+    return [" ".join(dice.choices(WORDS, k=dice.randint(1, 12))) for _ in range(count)]
+
+
+@pytest.fixture(scope="session")
+def make_sentences() -> Callable[[int, int], list[str]]:
+    return sentences
+
+
+@pytest.fixture(scope="session")
+def tiny_tokenizer() -> Tokenizer:
+    return train_tokenizer(sentences(300, seed=0), vocab_size=60)
+
+
+@pytest.fixture(scope="session")
+def make_model(tiny_tokenizer: Tokenizer) -> Callable[..., Transformer]:
+    """A model by its seed; hyper-parameters may be given. It depends on what it reads."""
+
+    def make(seed: int = 1, **hyperparameters: Any) -> Transformer:
+        torch.manual_seed(seed)
+        model = Transformer(
+            source_vocab_size=tiny_tokenizer.vocab_size,
+            target_vocab_size=tiny_tokenizer.vocab_size,
+            **{**TINY, "tying": "none", **hyperparameters},
+        )
+        with torch.no_grad():
+            model.output.weight.mul_(8.0)
+        return model.eval()
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_contents(
+    tiny_tokenizer: Tokenizer, make_model: Callable[..., Transformer]
+) -> Callable[..., dict[str, Any]]:
+    """The contents of a tiny model's checkpoint."""
+
+    def make(seed: int = 1, updates: int = 100, **hyperparameters: Any) -> dict[str, Any]:
+        model = make_model(seed, **hyperparameters)
+        return {
+            "latimer": {
+                "format": FORMAT,
+                "version": __version__,
+                "hyperparameters": model.hyperparameters,
+                "tokenizer": tiny_tokenizer.model_bytes,
+                "tokenizer_sha256": tiny_tokenizer.sha256,
+                "source_language": "xx",
+                "target_language": "yy",
+                "updates": updates,
+                "scores": {"val/bleu": 1.5},
+                "config": {"decoding": TINY_DECODING},
+            },
+            "state_dict": {f"model.{name}": w for name, w in model.state_dict().items()},
+        }
+
+    return make
+
+
+@pytest.fixture
+def tiny_checkpoint(make_contents: Callable[..., dict[str, Any]], tmp_path: Path) -> Path:
+    path = tmp_path / "runs" / "tiny" / "checkpoints" / "best.ckpt"
+    path.parent.mkdir(parents=True)
+    write_checkpoint(make_contents(), path)
+    return path
