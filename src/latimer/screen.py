@@ -15,6 +15,8 @@ class Screen:
 
     def __init__(self) -> None:
         self.console = Console(highlight=False, soft_wrap=True)
+        if not self.console.is_terminal:
+            self.console.width = LOG_WIDTH
         self._before_attaching = StringIO()
         self._log = Console(file=self._before_attaching, width=LOG_WIDTH, highlight=False)
 

@@ -1,0 +1,1 @@
+"""Training with Lightning: the task, its schedule, its loss, and all that watches a run."""

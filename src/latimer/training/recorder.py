@@ -1,0 +1,82 @@
+"""Measures training and writes its figures to the loggers and to the screen."""
+
+import time
+from typing import Any
+
+import pytorch_lightning as pl
+
+from latimer.screen import Screen
+from latimer.training import tags
+from latimer.training.meter import Meter
+from latimer.training.progress import Progress, format_duration
+from latimer.training.task import TranslationTask
+from latimer.training.tensorboard import TensorBoard, log_values
+
+
+class Recorder(pl.Callback):
+    """Every ``log_every_updates`` updates: the training tags, a line in the log, and the bar."""
+
+    def __init__(self, screen: Screen, log_every_updates: int) -> None:
+        self._screen = screen
+        self._every = log_every_updates
+        self._meter = Meter()
+        self._progress = Progress(screen)
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Logs the hyper-parameters at once, so that a killed run shows them too."""
+        configuration = _task(pl_module).config.model_dump(mode="json")
+        for logger in trainer.loggers:
+            if isinstance(logger, TensorBoard):
+                logger.log_configuration(configuration)
+            else:
+                logger.log_hyperparams(configuration)
+        self._progress.start(trainer)
+        self._meter.start()
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_arguments: Any
+    ) -> None:
+        """Adds the update; the first one is shown too, so that a curve exists at once."""
+        self._meter.add(_task(pl_module).statistics)
+        update = trainer.global_step
+        self._progress.advance(update)
+        if update == 1 or update % self._every == 0:
+            self._record(trainer)
+
+    def on_validation_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """A validation is no training time."""
+        self._meter.pause()
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Training goes on."""
+        self._meter.start()
+
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Closes the bar."""
+        self._progress.stop()
+
+    def on_exception(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, exception: BaseException
+    ) -> None:
+        """Leaves the terminal as it was."""
+        self._progress.stop()
+
+    def _record(self, trainer: pl.Trainer) -> None:
+        values = self._meter.read()
+        log_values(trainer, values)
+        text = (
+            f"loss {values[tags.TRAIN_LOSS]:.3f} · rate {values[tags.TRAIN_LEARNING_RATE]:.2e} · "
+            f"{values[tags.TRAIN_TOKENS_PER_SECOND]:,.0f} tokens/s"
+        )
+        self._progress.describe(text)
+        left = self._progress.time_left()
+        self._screen.status(
+            f"{time.strftime('%H:%M:%S')} update {trainer.global_step:,} · "
+            f"nll {values[tags.TRAIN_NLL]:.3f} · {text}"
+            + (f" · {format_duration(left)} left" if left is not None else "")
+        )
+
+
+def _task(module: pl.LightningModule) -> TranslationTask:
+    assert isinstance(module, TranslationTask)
+    return module

@@ -1,0 +1,134 @@
+"""A whole run: data in, model trained, best checkpoint scored, everything written down."""
+
+import logging
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import yaml
+
+from latimer.checkpoint import load_model
+from latimer.config.run import RunConfig
+from latimer.data.prepared import PreparedCorpus, prepare, report_rows
+from latimer.evaluation import EvaluationSettings, Result, evaluate_test_sets
+from latimer.model import Transformer
+from latimer.scoring import require_tokenizer
+from latimer.screen import Screen
+from latimer.training.averaging import choose_final
+from latimer.training.hardware import Hardware, choose_hardware
+from latimer.training.memory import keep_freed_memory
+from latimer.training.run_folder import create_run_folder, describe_environment, write_json
+from latimer.training.summary import FinishedRun, show_end, write_run_page
+from latimer.training.task import TranslationTask
+from latimer.training.trainer import make_loaders, make_trainer
+
+
+def train(config: RunConfig, screen: Screen) -> Path:
+    """Trains as configured and scores the best checkpoint on all test sets.
+
+    Everything that can be wrong with the data is found before the run folder is made.
+
+    Returns:
+        The run folder.
+
+    Raises:
+        LatimerError: the data, a path or the training itself is at fault.
+        SystemExit: a signal stopped the training; its state was saved.
+    """
+    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
+    pl.seed_everything(config.seed, verbose=False)
+    keep_freed_memory()
+    hardware = choose_hardware(config.trainer)
+    require_tokenizer(config.data.target_language)
+    corpus = prepare(config.data, config.tokenizer, folder=Path(config.prepared_folder))
+    task = TranslationTask(make_model(config, corpus.tokenizer.vocab_size), config)
+    folder = create_run_folder(config, datetime.now())
+    screen.attach(folder / "train.log")
+    environment = describe_environment(hardware.description)
+    _write_down(config, corpus, environment, folder)
+    _introduce(corpus, task, hardware, folder, screen)
+    started = time.monotonic()
+    training, validation = make_loaders(config, corpus)
+    trainer = make_trainer(
+        config,
+        hardware=hardware,
+        corpus=corpus,
+        updates_per_epoch=len(training),
+        folder=folder,
+        screen=screen,
+    )
+    trainer.fit(task, training, validation)
+    final = choose_final(trainer, task, validation, screen)
+    seconds = time.monotonic() - started
+    run = FinishedRun(
+        config=config,
+        corpus=corpus,
+        environment=environment,
+        parameters=count_parameters(task.model),
+        seconds=seconds,
+        checkpoint=final,
+        results=_evaluate(config, corpus, final, folder, screen),
+        folder=folder,
+    )
+    write_run_page(run)
+    show_end(run, screen)
+    return folder
+
+
+def count_parameters(model: Transformer) -> int:
+    """The weights of a model; a matrix that is shared counts once."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def make_model(config: RunConfig, vocab_size: int) -> Transformer:
+    """The network of a configuration, with one joint vocabulary."""
+    return Transformer(
+        source_vocab_size=vocab_size,
+        target_vocab_size=vocab_size,
+        **config.model.model_dump(),
+    )
+
+
+def _write_down(
+    config: RunConfig, corpus: PreparedCorpus, environment: dict[str, Any], folder: Path
+) -> None:
+    """What is known before the first update."""
+    (folder / "checkpoints").mkdir()
+    text = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+    (folder / "config.yaml").write_text(text, encoding="utf-8")
+    write_json(environment, folder / "environment.json")
+    write_json(corpus.report, folder / "data.json")
+
+
+def _introduce(
+    corpus: PreparedCorpus,
+    task: TranslationTask,
+    hardware: Hardware,
+    folder: Path,
+    screen: Screen,
+) -> None:
+    """Tells what is about to be trained, on what, and where to watch it."""
+    screen.table("training pairs", *report_rows(corpus.report))
+    for warning in corpus.report["warnings"]:
+        screen.print(f"warning: {warning}")
+    screen.print(f"vocabulary   {corpus.tokenizer.vocab_size:,} pieces")
+    screen.print(f"model        {count_parameters(task.model):,} parameters")
+    screen.print(f"hardware     {hardware.description}")
+    screen.print(f"run folder   {folder}")
+    screen.print(f"watch it     tensorboard --logdir {folder}")
+
+
+def _evaluate(
+    config: RunConfig, corpus: PreparedCorpus, checkpoint: Path, folder: Path, screen: Screen
+) -> list[Result]:
+    """Scores a checkpoint as ``evaluate.py`` does."""
+    settings = EvaluationSettings(decoding=config.decoding)
+    return evaluate_test_sets(
+        load_model(checkpoint),
+        corpus.test_sets,
+        settings,
+        folder=folder / "evaluation",
+        screen=screen,
+    )

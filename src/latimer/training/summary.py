@@ -1,0 +1,107 @@
+"""What a person reads when a training has ended: on the screen, and in ``run.md``."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from latimer.checkpoint import read_checkpoint
+from latimer.config.run import RunConfig
+from latimer.data.prepared import PreparedCorpus, report_rows
+from latimer.evaluation import Result
+from latimer.screen import Screen
+from latimer.training.progress import format_duration
+from latimer.training.validation import as_lines, evenly_spaced
+
+SHOWN = 4
+SCORE_COLUMNS = (
+    "test set",
+    "lines",
+    "BLEU",
+    "95% interval",
+    "chrF2++",
+    "TER",
+    "BLEU of copying the source",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedRun:
+    """A run that has reached its end.
+
+    Attributes:
+        config: what was asked for.
+        corpus: what it was trained on.
+        environment: the content of ``environment.json``.
+        parameters: weights of the model, shared ones counted once.
+        seconds: of training, validations included.
+        checkpoint: the file that was scored.
+        results: the scores, one for each test set.
+        folder: the run's.
+    """
+
+    config: RunConfig
+    corpus: PreparedCorpus
+    environment: dict[str, Any]
+    parameters: int
+    seconds: float
+    checkpoint: Path
+    results: Sequence[Result]
+    folder: Path
+
+
+def show_end(run: FinishedRun, screen: Screen) -> None:
+    """Some translations of the first test set, and what to type next."""
+    for result in run.results[:1]:
+        screen.print(f"\ntranslations of {result.test_set}:")
+        for row in evenly_spaced(len(result.sources), SHOWN):
+            triple = (result.sources[row], result.references[row], result.texts[row])
+            screen.print(as_lines(*triple))
+    screen.print(f"trained in   {format_duration(run.seconds)}")
+    screen.print(f"run folder   {run.folder}")
+    screen.print(f"curves       tensorboard --logdir {run.config.runs_folder}")
+    screen.print(f"evaluate     python evaluate.py checkpoint={run.checkpoint}")
+
+
+def write_run_page(run: FinishedRun) -> None:
+    """``run.md``: what was run, on what, how long, the scores, and how to repeat it."""
+    data, environment = run.config.data, run.environment
+    about = read_checkpoint(run.checkpoint)["latimer"]
+    scores = ", ".join(f"{tag} {value:.4f}" for tag, value in about["scores"].items())
+    page = [
+        f"# {run.config.name}: {data.source_language} → {data.target_language}",
+        f"{run.parameters:,} parameters, trained in {format_duration(run.seconds)} on "
+        f"{environment['hardware']}.",
+        f"Scored: `{run.checkpoint.name}`, {about['updates']:,} updates ({scores}).",
+        "## Scores",
+        _table(SCORE_COLUMNS, [_score_row(result) for result in run.results]),
+        *(f"`{result.scores.bleu.signature}`" for result in run.results[:1]),
+        "## Pairs",
+        _table(*report_rows(run.corpus.report)),
+        "## To repeat it",
+        "```bash\n" + shlex.join(environment["command"]) + "\n```",
+        f"in `{environment['launch_folder']}`, revision `{environment['git_revision']}`, Python "
+        f"{environment['python']}, torch {environment['packages']['torch']}; every key is in "
+        "`config.yaml`, every version in `environment.json`.",
+    ]
+    (run.folder / "run.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
+
+
+def _score_row(result: Result) -> list[str]:
+    scores = result.scores
+    low, high = scores.bleu.confidence or (float("nan"), float("nan"))
+    return [
+        result.test_set,
+        f"{len(result.references):,}",
+        f"{scores.bleu.score:.2f}",
+        f"{low:.2f} to {high:.2f}",
+        f"{scores.chrf.score:.2f}",
+        f"{scores.ter.score:.2f}",
+        f"{result.copy_bleu:.2f}",
+    ]
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -1,0 +1,128 @@
+"""What one optimizer update and one validation are: the Lightning module."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import pytorch_lightning as pl
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR
+
+from latimer.config.run import RunConfig
+from latimer.data.encoded import Batch
+from latimer.errors import LatimerError
+from latimer.model import Transformer
+from latimer.model.masks import PAD_ID
+from latimer.training.loss import Losses, smoothed_cross_entropy
+from latimer.training.optimizer import make_optimizer
+from latimer.training.schedule import make_scheduler
+
+
+@dataclass
+class UpdateStatistics:
+    """Sums over one update, on all its micro-batches; the losses are in nats."""
+
+    loss: float = 0.0
+    nll: float = 0.0
+    tokens: int = 0
+    cells: int = 0
+    real_cells: int = 0
+    grad_norm: float = 0.0
+    learning_rate: float = 0.0
+
+
+class TranslationTask(pl.LightningModule):
+    """Trains a :class:`~latimer.model.Transformer`; one Lightning batch is one optimizer update.
+
+    A batch from the loader is the list of the micro-batches of an update, so that Lightning's own
+    counters (limits, validation interval) count optimizer updates and nothing else, and so that
+    the number of target pieces of the whole update is known before its first backward pass: each
+    piece weighs the same, however the update is split into micro-batches or over devices.
+    """
+
+    def __init__(self, model: Transformer, config: RunConfig) -> None:
+        super().__init__()
+        self.automatic_optimization = False
+        self.model = model
+        self.config = config
+        self.statistics = UpdateStatistics()
+        self.validation_nll: Tensor
+        self.validation_tokens: Tensor
+
+    def configure_optimizers(self) -> Any:
+        """The optimizer, and its schedule, stepped by hand after each update."""
+        optimizer = make_optimizer(self.parameters(), self.config.optimizer)
+        d_model = self.config.model.d_model
+        scheduler = make_scheduler(optimizer, self.config.schedule, d_model)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler}}
+
+    def losses(self, batch: Batch, label_smoothing: float) -> Losses:
+        """The sums of both losses over the real target pieces of a batch."""
+        states = self.model.states(batch.source, batch.target_input)
+        real = batch.labels != PAD_ID
+        logits = self.model.logits(states[real])
+        return smoothed_cross_entropy(logits, batch.labels[real], label_smoothing)
+
+    def training_step(self, update: list[Batch], batch_idx: int) -> None:
+        """One optimizer update."""
+        optimizer = cast(Any, self.optimizers())
+        optimizer.zero_grad()
+        tokens = self._tokens_on_all_devices(update)
+        self.statistics = UpdateStatistics(learning_rate=optimizer.param_groups[0]["lr"])
+        for batch in update:
+            losses = self.losses(batch, self.config.loss.label_smoothing)
+            self._count(batch, losses)
+            self._require_finite(losses.loss, batch)
+            # Several devices average their gradients; the factor makes a sum of it.
+            self.manual_backward(losses.loss * (self.trainer.world_size / tokens))
+        optimizer.step()
+        cast(LambdaLR, self.lr_schedulers()).step()
+
+    def on_before_optimizer_step(self, optimizer: Optimizer) -> None:
+        """Clips the gradient, which is complete and no longer scaled here."""
+        limit = self.config.trainer.gradient_clip
+        norm = torch.nn.utils.clip_grad_norm_(self.parameters(), limit or float("inf"))
+        self.statistics.grad_norm = float(norm)
+
+    def on_validation_epoch_start(self) -> None:
+        """Starts the sums of a validation."""
+        self.validation_nll = torch.zeros((), dtype=torch.float64, device=self.device)
+        self.validation_tokens = torch.zeros((), dtype=torch.int64, device=self.device)
+
+    def validation_step(self, batch: list[Batch], batch_idx: int) -> None:
+        """Adds a batch to the sums, in float32 whatever the training's precision."""
+        with torch.autocast(self.device.type, enabled=False):
+            for micro_batch in batch:
+                self.validation_nll += self.losses(micro_batch, 0.0).nll
+                self.validation_tokens += (micro_batch.labels != PAD_ID).sum()
+
+    def mean_validation_nll(self) -> float:
+        """Nats per target piece over the whole validation set, on all devices."""
+        nll = self.trainer.strategy.reduce(self.validation_nll, reduce_op="sum")
+        tokens = self.trainer.strategy.reduce(self.validation_tokens, reduce_op="sum")
+        return float(nll) / int(tokens)
+
+    def _tokens_on_all_devices(self, update: list[Batch]) -> float:
+        tokens = torch.stack([(batch.labels != PAD_ID).sum() for batch in update]).sum()
+        return float(self.trainer.strategy.reduce(tokens, reduce_op="sum"))
+
+    def _count(self, batch: Batch, losses: Losses) -> None:
+        statistics = self.statistics
+        real_target = int((batch.labels != PAD_ID).sum())
+        statistics.loss += float(losses.loss.detach())
+        statistics.nll += float(losses.nll)
+        statistics.tokens += real_target
+        statistics.cells += batch.source.numel() + batch.labels.numel()
+        statistics.real_cells += int((batch.source != PAD_ID).sum()) + real_target
+
+    def _require_finite(self, loss: Tensor, batch: Batch) -> None:
+        if torch.isfinite(loss):
+            return
+        raise LatimerError(
+            f"the loss became {float(loss)} in update {self.trainer.global_step + 1}, at a rate of "
+            f"{self.statistics.learning_rate:.3g}, on the training pairs {batch.rows.tolist()} "
+            "(row numbers of the prepared corpus); the checkpoints written before it are intact. "
+            "A lower rate (schedule.rate, schedule.factor), a longer warm-up "
+            "(schedule.warmup_updates) or trainer.gradient_clip=1.0 usually helps."
+        )

@@ -1,0 +1,110 @@
+"""Lightning's trainer, set up from the configuration."""
+
+import warnings
+from pathlib import Path
+
+import pytorch_lightning as pl
+from torch.utils.data import DataLoader
+
+from latimer.config.run import RunConfig
+from latimer.config.training import TrainerConfig
+from latimer.data.batches import TokenBatches
+from latimer.data.encoded import Batch
+from latimer.data.loaders import TrainingLoader, validation_loader
+from latimer.data.prepared import PreparedCorpus
+from latimer.screen import Screen
+from latimer.training.checkpoints import Checkpoints, SafeCheckpointIO
+from latimer.training.ending import StopOnSignal, ValidateAtTheEnd
+from latimer.training.hardware import Hardware
+from latimer.training.plugins import make_callbacks, make_loggers
+from latimer.training.recorder import Recorder
+from latimer.training.validation import TranslateValidation
+
+PRECISIONS = {"float32": "32-true", "bf16-mixed": "bf16-mixed"}
+EXPECTED_WARNINGS = (
+    ".*does not have many workers.*",
+    ".*LeafSpec.*",
+    ".*lr_scheduler.step.*optimizer.step.*",
+    ".*Found .* module.* in eval mode.*",
+)
+
+
+def make_loaders(
+    config: RunConfig, corpus: PreparedCorpus
+) -> tuple[TrainingLoader, DataLoader[list[Batch]]]:
+    """The loaders of training and validation; their items are the micro-batches of an update."""
+    batches = TokenBatches(
+        corpus.train,
+        max_tokens=config.batches.max_tokens,
+        accumulation=config.batches.accumulation,
+        seed=config.seed,
+    )
+    training = TrainingLoader(corpus.train, batches, workers=config.batches.loader_workers)
+    validation = validation_loader(corpus.validation, max_tokens=config.validation.max_tokens)
+    return training, validation
+
+
+def last_update(limits: TrainerConfig, updates_per_epoch: int) -> int | None:
+    """The update that ends a run, by whichever of its limits comes first; None without a limit.
+
+    Lightning is given updates alone: it takes an epoch that a limit cut short for a whole one.
+    """
+    epochs = limits.max_epochs and limits.max_epochs * updates_per_epoch
+    return min((limit for limit in (limits.max_updates, epochs) if limit), default=None)
+
+
+def make_trainer(  # noqa: PLR0913
+    config: RunConfig,
+    *,
+    hardware: Hardware,
+    corpus: PreparedCorpus,
+    updates_per_epoch: int,
+    folder: Path,
+    screen: Screen,
+) -> pl.Trainer:
+    """The trainer of a run, with everything that watches it."""
+    for message in EXPECTED_WARNINGS:
+        warnings.filterwarnings("ignore", message)
+    limits = config.trainer
+    return pl.Trainer(
+        accelerator=hardware.accelerator,
+        devices=1,
+        profiler=limits.profiler,
+        precision=PRECISIONS[hardware.precision],  # type: ignore[arg-type]
+        max_steps=last_update(limits, updates_per_epoch) or -1,
+        max_epochs=-1,
+        max_time=f"00:{limits.max_time}" if limits.max_time else None,
+        log_every_n_steps=1,
+        val_check_interval=config.validation.every_updates,
+        check_val_every_n_epoch=None,
+        num_sanity_val_steps=0,
+        use_distributed_sampler=False,
+        callbacks=_callbacks(config, corpus, folder, screen),
+        logger=make_loggers(config.logger, folder) or False,
+        plugins=[SafeCheckpointIO()],
+        default_root_dir=folder,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+
+
+def _callbacks(
+    config: RunConfig, corpus: PreparedCorpus, folder: Path, screen: Screen
+) -> list[pl.Callback]:
+    """In the order in which they must act: measure, translate, save, and only then leave."""
+    checkpoints = folder / "checkpoints"
+    return [
+        Recorder(screen, config.trainer.log_every_updates),
+        TranslateValidation(
+            tokenizer=corpus.tokenizer,
+            pairs=corpus.validation_text,
+            config=config,
+            screen=screen,
+            samples=folder / "samples",
+        ),
+        *make_callbacks(config.callbacks),
+        Checkpoints(folder=checkpoints, tokenizer=corpus.tokenizer, config=config),
+        ValidateAtTheEnd(),
+        StopOnSignal(checkpoints / "last.ckpt", screen),
+    ]
