@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
+from typing import TextIO
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -18,7 +19,7 @@ class Screen:
         if not self.console.is_terminal:
             self.console.width = LOG_WIDTH
         self._before_attaching = StringIO()
-        self._log = Console(file=self._before_attaching, width=LOG_WIDTH, highlight=False)
+        self._log = _log_to(self._before_attaching)
 
     def print(self, *renderables: RenderableType) -> None:
         """Shows text (rich markup is not interpreted, since corpora hold brackets) or tables."""
@@ -44,4 +45,9 @@ class Screen:
         """Writes to ``path`` from now on, beginning with all that was shown so far."""
         log = path.open("a", encoding="utf-8", buffering=1)
         log.write(self._before_attaching.getvalue())
-        self._log = Console(file=log, width=LOG_WIDTH, highlight=False)
+        self._log = _log_to(log)
+
+
+def _log_to(file: TextIO) -> Console:
+    """Breaks no line, so that the paths and commands in a log can be copied."""
+    return Console(file=file, width=LOG_WIDTH, highlight=False, soft_wrap=True)

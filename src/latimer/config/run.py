@@ -57,7 +57,7 @@ class RunConfig(Section):
         model: the network.
         optimizer: what applies the gradients.
         schedule: the learning rate.
-        trainer: devices and limits.
+        trainer: device and limits.
         loss: the training loss.
         batches: their sizes.
         validation: what is measured while training.

@@ -21,7 +21,7 @@ Time = Annotated[str, AfterValidator(_check_time)]
 
 
 class TrainerConfig(Section):
-    """Devices, precision, and when to stop; at least one limit is given, the first one ends it.
+    """Device, precision, and when to stop; at least one limit is given, the first one ends it.
 
     Attributes:
         accelerator: where to compute.
@@ -66,7 +66,7 @@ class LossConfig(Section):
 
 
 class BatchesConfig(Section):
-    """Batches of similar length; ``accumulation`` of them on each device make one update.
+    """Batches of similar length; ``accumulation`` of them make one update.
 
     Attributes:
         max_tokens: padded cells of a batch's longer side: sentences times the longest's pieces.

@@ -160,7 +160,7 @@ def _equal_shares(cuts: NDArray[np.int64], world_size: int) -> NDArray[np.int64]
             raise LatimerError(
                 f"{cuts[-1]} training pairs, each a micro-batch of its own, can't be shared "
                 f"equally among {world_size} processes; write a larger batches.max_tokens, "
-                "or trainer.devices=1"
+                "or train in fewer processes"
             )
         cuts = np.insert(cuts, widest + 1, middle)
     return cuts

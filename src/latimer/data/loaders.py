@@ -30,6 +30,7 @@ class TrainingLoader(DataLoader[list[Batch]]):
             batch_size=None,
             num_workers=workers,
             persistent_workers=workers > 0,
+            generator=torch.Generator(),
             pin_memory=torch.cuda.is_available(),
         )
 
@@ -64,5 +65,8 @@ def validation_loader(
         pairs,
         sampler=[[rows] for rows in share],
         batch_size=None,
+        # A loader takes a random number when it begins; not from the training, whose dropout would
+        # depend on how often it is validated.
+        generator=torch.Generator(),
         pin_memory=torch.cuda.is_available(),
     )

@@ -48,8 +48,8 @@ def score(  # noqa: PLR0913 (what a signature holds, by name)
     words = require_tokenizer(target_language, bleu_tokenizer)
     metrics = (
         BLEU(tokenize=words, lowercase=lowercase, force=True),
-        CHRF(word_order=2, lowercase=lowercase),
-        _edit_rate(target_language),
+        _with_plain_counts(CHRF(word_order=2, lowercase=lowercase)),
+        _with_plain_counts(_edit_rate(target_language)),
     )
     # One list of references, with one entry a sentence: any other shape scores nonsense in silence.
     results = [
@@ -82,6 +82,13 @@ def _edit_rate(target_language: str) -> TER:
     """TER in words, or in characters where no spaces set words apart."""
     characters = base_language(target_language) in WITHOUT_SPACES
     return TER(normalized=characters, asian_support=characters)
+
+
+def _with_plain_counts(metric: Sacrebleu) -> Sacrebleu:
+    """The metric, but able to average resamplings whose scores are float32 and its own 0.0."""
+    compute = metric._compute_score_from_stats
+    metric._compute_score_from_stats = lambda stats: compute([float(n) for n in stats])  # type: ignore[method-assign]
+    return metric
 
 
 def _as_metric(metric: Sacrebleu, result: Score) -> Metric:

@@ -31,9 +31,8 @@ def choose_final(
         return best
     contents = average(newest)
     task.model.load_state_dict(load_weights(contents))
-    screen.print(
-        f"averaged     {len(newest)} checkpoints, updates {contents['latimer']['averaged']}"
-    )
+    updates = ", ".join(f"{update:,}" for update in contents["latimer"]["averaged"])
+    screen.print(f"averaging the checkpoints of updates {updates}")
     trainer.validate(task, validation, verbose=False)
     scores = {tag: float(trainer.callback_metrics[tag]) for tag in tags.VALIDATION_TAGS}
     contents["latimer"]["scores"] = scores

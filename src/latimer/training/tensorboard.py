@@ -34,7 +34,8 @@ def flatten(configuration: dict[str, Any], prefix: str = "") -> dict[str, Any]:
         if isinstance(value, dict):
             flat.update(flatten(value, f"{prefix}{key}."))
         else:
-            flat[prefix + key] = value if isinstance(value, str | int | float) else str(value)
+            plain = value is None or isinstance(value, str | int | float)
+            flat[prefix + key] = value if plain else str(value)
     return flat
 
 
