@@ -11,7 +11,7 @@ import torch
 from latimer import __version__
 from latimer.checkpoint import FORMAT, write_checkpoint
 from latimer.model import Transformer
-from latimer.tokenizer import Tokenizer, train_tokenizer
+from latimer.tokenizer import Tokenizer, Tokenizers, train_tokenizer
 
 # Matrices as small as in these tests are not worth a second thread, and two that wait for each
 # other on a busy machine take twenty times as long as one.
@@ -60,16 +60,25 @@ def tiny_tokenizer() -> Tokenizer:
 
 
 @pytest.fixture(scope="session")
-def make_model(tiny_tokenizer: Tokenizer) -> Callable[..., Transformer]:
+def tiny_tokenizers(tiny_tokenizer: Tokenizer) -> Tokenizers:
+    return Tokenizers.joint(tiny_tokenizer)
+
+
+@pytest.fixture(scope="session")
+def separate_tokenizers(tiny_tokenizer: Tokenizer) -> Tokenizers:
+    """The target has a vocabulary of its own, in capitals and of another size."""
+    capitals = (sentence.upper() for sentence in sentences(300, seed=0))
+    return Tokenizers(tiny_tokenizer, train_tokenizer(capitals, vocab_size=50))
+
+
+@pytest.fixture(scope="session")
+def make_model(tiny_tokenizers: Tokenizers) -> Callable[..., Transformer]:
     """A model by its seed; hyper-parameters may be given. It depends on what it reads."""
 
     def make(seed: int = 1, **hyperparameters: Any) -> Transformer:
         torch.manual_seed(seed)
-        model = Transformer(
-            source_vocab_size=tiny_tokenizer.vocab_size,
-            target_vocab_size=tiny_tokenizer.vocab_size,
-            **{**TINY, "tying": "none", **hyperparameters},
-        )
+        sizes = {**TINY, **tiny_tokenizers.vocab_sizes}
+        model = Transformer(**{**sizes, "tying": "none", **hyperparameters})
         with torch.no_grad():
             model.output.weight.mul_(8.0)
         return model.eval()
@@ -79,19 +88,24 @@ def make_model(tiny_tokenizer: Tokenizer) -> Callable[..., Transformer]:
 
 @pytest.fixture(scope="session")
 def make_contents(
-    tiny_tokenizer: Tokenizer, make_model: Callable[..., Transformer]
+    tiny_tokenizers: Tokenizers, make_model: Callable[..., Transformer]
 ) -> Callable[..., dict[str, Any]]:
     """The contents of a tiny model's checkpoint."""
 
-    def make(seed: int = 1, updates: int = 100, **hyperparameters: Any) -> dict[str, Any]:
-        model = make_model(seed, **hyperparameters)
+    def make(
+        seed: int = 1,
+        updates: int = 100,
+        tokenizers: Tokenizers = tiny_tokenizers,
+        **hyperparameters: Any,
+    ) -> dict[str, Any]:
+        model = make_model(seed, **tokenizers.vocab_sizes, **hyperparameters)
         return {
             "latimer": {
                 "format": FORMAT,
                 "version": __version__,
                 "hyperparameters": model.hyperparameters,
-                "tokenizer": tiny_tokenizer.model_bytes,
-                "tokenizer_sha256": tiny_tokenizer.sha256,
+                **{name: one.model_bytes for name, one in tokenizers.named.items()},
+                **tokenizers.hashes,
                 "source_language": "xx",
                 "target_language": "yy",
                 "updates": updates,

@@ -1,126 +1,64 @@
-"""A run that fits into a test: a toy corpus in files, and a configuration of its own."""
+"""Runs that fit into a test, and what is read of them afterwards."""
 
-import random
+import io
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from latimer.config.check import check
 from latimer.config.run import RunConfig
-
-WORDS = {
-    "red": "rot", "blue": "blau", "green": "gruen", "boat": "Boot", "house": "Haus",
-    "door": "Tuer", "kettle": "Kessel", "old": "alt", "new": "neu", "on": "auf",
-    "the": "das", "is": "ist", "a": "ein", "here": "hier", "cold": "kalt", "today": "heute",
-}  # fmt: skip
+from latimer.screen import Screen
+from latimer.training.run import train
+from toy_run import GOOD_ENOUGH, merge, toy_settings
 
 
-def write_pairs(folder: Path, split: str, pairs: int, seed: int) -> dict[str, str]:
-    """Two aligned files of word-by-word translations of four to nine words."""
-    dice = random.Random(seed)
-    source, target = [], []
-    for _ in range(pairs):
-        words = dice.choices(sorted(WORDS), k=dice.randint(4, 9))
-        source.append(" ".join(words))
-        target.append(" ".join(WORDS[word] for word in words))
-    paths = {"source": folder / f"{split}.en", "target": folder / f"{split}.de"}
-    for side, lines in (("source", source), ("target", target)):
-        paths[side].write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return {side: str(path) for side, path in paths.items()}
+@dataclass(frozen=True)
+class Run:
+    """A run that has ended."""
+
+    config: RunConfig
+    folder: Path
+    shown: str
+
+    @property
+    def checkpoints(self) -> dict[str, dict[str, Any]]:
+        """The contents of all of its checkpoints by name, read as safely as PyTorch can."""
+        files = sorted((self.folder / "checkpoints").iterdir())
+        return {file.stem: torch.load(file, weights_only=True) for file in files}
+
+    @property
+    def events(self) -> EventAccumulator:
+        """What TensorBoard sees."""
+        unlimited = {"scalars": 0, "tensors": 0}
+        return EventAccumulator(str(self.folder), size_guidance=unlimited).Reload()
+
+    def curve(self, tag: str) -> dict[int, float]:
+        """The values of a tag by their place on the x axis."""
+        return {event.step: event.value for event in self.events.Scalars(tag)}
+
+    @property
+    def weights(self) -> torch.Tensor:
+        """All weights of the last state."""
+        state = self.checkpoints["last"]["state_dict"]
+        return torch.cat([state[name].flatten() for name in sorted(state)])
 
 
-def merge(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """Puts dotted keys into nested sections."""
-    for key, value in changes.items():
-        *sections, leaf = key.split(".")
-        place = base
-        for section in sections:
-            place = place[section]
-        place[leaf] = value
-    return base
+def start(config: RunConfig) -> Run:
+    shown = io.StringIO()
+    with redirect_stdout(shown):
+        folder = train(config, Screen())
+    return Run(config, folder, shown.getvalue())
 
 
-def toy_settings(folder: Path) -> dict[str, Any]:
-    """Every key of a configuration, for a model that trains in a second."""
-    return {
-        "name": "toy",
-        "seed": 1,
-        "mode": "new",
-        "run_folder": None,
-        "runs_folder": str(folder / "runs"),
-        "prepared_folder": str(folder / "prepared"),
-        "data": {
-            "format": "files",
-            "source_language": "en",
-            "target_language": "de",
-            "cleaning": {
-                "max_length": 64,
-                "max_ratio": 9.0,
-                "drop_duplicates": True,
-                "drop_copies": True,
-                "drop_in_test": True,
-            },
-            "train": write_pairs(folder, "train", 96, 1),
-            "validation": write_pairs(folder, "validation", 12, 2),
-            "test": {"first": write_pairs(folder, "first", 10, 3)},
-        },
-        "tokenizer": {
-            "model_type": "bpe",
-            "vocab_size": 90,
-            "character_coverage": 1.0,
-            "normalization": "nmt_nfkc",
-            "byte_fallback": False,
-            "file": None,
-        },
-        "model": {
-            "d_model": 16,
-            "d_k": None,
-            "d_v": None,
-            "heads": 2,
-            "d_ff": 32,
-            "encoder_layers": 1,
-            "decoder_layers": 1,
-            "dropout": 0.1,
-            "norm_position": "post",
-            "norm": "layer",
-            "positions": "sinusoidal",
-            "max_length": None,
-            "tying": "all",
-        },
-        "optimizer": {"kind": "adam", "beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9},
-        "schedule": {"kind": "inverse_square_root", "warmup_updates": 4, "rate": 3e-3},
-        "trainer": {
-            "accelerator": "cpu",
-            "precision": "float32",
-            "max_updates": 6,
-            "max_epochs": None,
-            "max_time": None,
-            "gradient_clip": 1.0,
-            "profiler": None,
-            "log_every_updates": 2,
-        },
-        "loss": {"label_smoothing": 0.1},
-        "batches": {"max_tokens": 256, "accumulation": 1, "loader_workers": 0},
-        "validation": {
-            "every_updates": 3,
-            "bleu_sentences": 6,
-            "sample_sentences": 2,
-            "max_tokens": 512,
-        },
-        "checkpoints": {"monitor": "val/nll", "average": 2, "every_updates": 2},
-        "decoding": {
-            "beam_size": 2,
-            "length_penalty": 0.6,
-            "max_length_factor": 1.0,
-            "max_length_offset": 5,
-            "min_length": 1,
-            "n_best": 1,
-            "max_tokens": 1024,
-        },
-        "callbacks": {},
-        "logger": {"tensorboard": {"_target_": "latimer.training.tensorboard.TensorBoard"}},
-    }
+def configure(folder: Path, **changes: Any) -> RunConfig:
+    dotted = {key.replace("__", "."): value for key, value in changes.items()}
+    return check(merge(toy_settings(folder), dotted), RunConfig)
 
 
 @pytest.fixture
@@ -128,7 +66,39 @@ def make_config(tmp_path):
     """A configuration of a toy run, with the given dotted keys changed."""
 
     def make(**changes: Any) -> RunConfig:
-        dotted = {key.replace("__", "."): value for key, value in changes.items()}
-        return check(merge(toy_settings(tmp_path), dotted), RunConfig)
+        return configure(tmp_path, **changes)
 
     return make
+
+
+@pytest.fixture
+def run(make_config) -> Callable[..., Run]:
+    """Trains as the toy configuration says, but for the given dotted keys."""
+    return lambda **changes: start(make_config(**changes))
+
+
+@pytest.fixture(scope="session")
+def workplace(tmp_path_factory) -> Path:
+    """The folder of the two runs below: data, prepared data, runs, and where they were started."""
+    folder = tmp_path_factory.mktemp("toy")
+    (folder / "launched_here").mkdir()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def good_run(workplace) -> Run:
+    """A run with some BLEU, on a machine without a network (field case 15)."""
+
+    def refuse(*_arguments: Any) -> None:
+        raise AssertionError("a socket was opened")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("socket.socket.connect", refuse)
+        patch.chdir(workplace / "launched_here")
+        return start(configure(workplace, **GOOD_ENOUGH))
+
+
+@pytest.fixture(scope="session")
+def short_run(good_run, workplace) -> Run:
+    """Six updates of the toy configuration as it is; it finds its data prepared by the other."""
+    return start(configure(workplace))

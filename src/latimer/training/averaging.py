@@ -8,7 +8,6 @@ from torch.utils.data import DataLoader
 from latimer.checkpoint import average, load_weights, write_checkpoint
 from latimer.data.encoded import Batch
 from latimer.screen import Screen
-from latimer.training import tags
 from latimer.training.checkpoints import Checkpoints
 from latimer.training.task import TranslationTask
 
@@ -34,7 +33,7 @@ def choose_final(
     updates = ", ".join(f"{update:,}" for update in contents["latimer"]["averaged"])
     screen.print(f"averaging the checkpoints of updates {updates}")
     trainer.validate(task, validation, verbose=False)
-    scores = {tag: float(trainer.callback_metrics[tag]) for tag in tags.VALIDATION_TAGS}
+    scores = dict(task.validation_scores)
     contents["latimer"]["scores"] = scores
     averaged = checkpoints.folder / "averaged.ckpt"
     write_checkpoint(contents, averaged)

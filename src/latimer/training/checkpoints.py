@@ -1,7 +1,7 @@
 """Which states of a run are kept: the newest ones, and the best one by a validation score."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytorch_lightning as pl
 from lightning_fabric.plugins.io.checkpoint_io import CheckpointIO
@@ -10,7 +10,7 @@ from pytorch_lightning.trainer.states import TrainerFn
 from latimer import __version__
 from latimer.checkpoint import FORMAT, read_checkpoint, write_checkpoint
 from latimer.config.run import RunConfig
-from latimer.tokenizer import Tokenizer
+from latimer.tokenizer import Tokenizers
 from latimer.training import tags
 from latimer.training.task import TranslationTask
 
@@ -45,12 +45,12 @@ class Checkpoints(pl.Callback):
     are kept as ``step_<updates>.ckpt`` too, to be averaged when the training ends.
     """
 
-    def __init__(self, *, folder: Path, tokenizer: Tokenizer, config: RunConfig) -> None:
+    def __init__(self, *, folder: Path, tokenizers: Tokenizers, config: RunConfig) -> None:
         self.folder = folder
         self.scores: dict[str, float] = {}
         self.best_score: float | None = None
         self.best_update: int | None = None
-        self._tokenizer = tokenizer
+        self._tokenizers = tokenizers
         self._config = config
 
     def on_train_batch_end(
@@ -67,7 +67,8 @@ class Checkpoints(pl.Callback):
         """Writes the files, during a training."""
         if trainer.state.fn != TrainerFn.FITTING:
             return
-        self.scores = {tag: float(trainer.callback_metrics[tag]) for tag in tags.VALIDATION_TAGS}
+        # Not from Lightning, which keeps metrics in float32.
+        self.scores = dict(cast(TranslationTask, pl_module).validation_scores)
         score = self.scores[self.monitor]
         improved = self.is_better(score, self.best_score)
         if improved:
@@ -102,8 +103,8 @@ class Checkpoints(pl.Callback):
             "format": FORMAT,
             "version": __version__,
             "hyperparameters": dict(pl_module.model.hyperparameters),
-            "tokenizer": self._tokenizer.model_bytes,
-            "tokenizer_sha256": self._tokenizer.sha256,
+            **{name: one.model_bytes for name, one in self._tokenizers.named.items()},
+            **self._tokenizers.hashes,
             "source_language": self._config.data.source_language,
             "target_language": self._config.data.target_language,
             "updates": trainer.global_step,

@@ -2,11 +2,14 @@
 
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytorch_lightning as pl
+from pytorch_lightning.trainer.states import TrainerFn
 
 from latimer.screen import Screen
 
@@ -20,6 +23,20 @@ class ValidateAtTheEnd(pl.Callback):
         """Lightning validates once more when a run is told to stop, but not at its own limits."""
         if trainer.global_step == trainer.max_steps:
             trainer.should_stop = True
+
+
+@contextmanager
+def restored_signals() -> Iterator[None]:
+    """Gives SIGINT and SIGTERM back to whom they belonged before, however the block ends.
+
+    After an exception Lightning calls no teardown, and puts handlers back that it has found.
+    """
+    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
 
 
 class StopOnSignal(pl.Callback):
@@ -58,7 +75,9 @@ class StopOnSignal(pl.Callback):
     def _leave_if_asked(self, trainer: pl.Trainer) -> None:
         if self._received is None:
             return
-        trainer.save_checkpoint(self._checkpoint)
+        # What is validated after a training is an average, and no state of it.
+        if trainer.state.fn == TrainerFn.FITTING:
+            trainer.save_checkpoint(self._checkpoint)
         name = signal.Signals(self._received).name
         self._screen.print(
             f"stopped by {name} after update {trainer.global_step:,}; "

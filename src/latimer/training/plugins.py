@@ -2,15 +2,28 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import pytorch_lightning as pl
 from hydra.utils import instantiate
 from pytorch_lightning.loggers import Logger
 
+from latimer.config.run import RunConfig
 from latimer.errors import LatimerError
 
 PlugIn = TypeVar("PlugIn", Logger, pl.Callback)
+
+
+def check_plug_ins(config: RunConfig) -> None:
+    """Makes all of them once, so that a mistake shows before there is a run folder.
+
+    Raises:
+        LatimerError: one could not be made.
+    """
+    make_callbacks(config.callbacks)
+    with TemporaryDirectory() as folder:
+        make_loggers(config.logger, Path(folder))
 
 
 def make_loggers(sections: Mapping[str, Mapping[str, Any]], folder: Path) -> list[Logger]:

@@ -61,6 +61,11 @@ class Recorder(pl.Callback):
         """Leaves the terminal as it was."""
         self._progress.stop()
 
+    def teardown(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
+        """Shows what the profiler found, if there was one."""
+        if stage == "fit" and (report := trainer.profiler.summary()):  # type: ignore[attr-defined]
+            self._screen.print(report)
+
     def _record(self, trainer: pl.Trainer) -> None:
         values = self._meter.read()
         log_values(trainer, values)

@@ -17,14 +17,17 @@ from latimer.model import Transformer
 from latimer.scoring import require_tokenizer
 from latimer.screen import Screen
 from latimer.training.averaging import choose_final
+from latimer.training.ending import restored_signals
 from latimer.training.hardware import Hardware, choose_hardware
 from latimer.training.memory import keep_freed_memory
+from latimer.training.plugins import check_plug_ins
 from latimer.training.run_folder import create_run_folder, describe_environment, write_json
 from latimer.training.summary import FinishedRun, show_end, write_run_page
 from latimer.training.task import TranslationTask
 from latimer.training.trainer import make_loaders, make_trainer
 
 
+@restored_signals()
 def train(config: RunConfig, screen: Screen) -> Path:
     """Trains as configured and scores the best checkpoint on all test sets.
 
@@ -42,8 +45,9 @@ def train(config: RunConfig, screen: Screen) -> Path:
     keep_freed_memory()
     hardware = choose_hardware(config.trainer)
     require_tokenizer(config.data.target_language)
+    check_plug_ins(config)
     corpus = prepare(config.data, config.tokenizer, folder=Path(config.prepared_folder))
-    task = TranslationTask(make_model(config, corpus.tokenizer.vocab_size), config)
+    task = TranslationTask(make_model(config, **corpus.tokenizers.vocab_sizes), config)
     folder = create_run_folder(config, datetime.now())
     screen.attach(folder / "train.log")
     environment = describe_environment(hardware.description)
@@ -82,11 +86,11 @@ def count_parameters(model: Transformer) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def make_model(config: RunConfig, vocab_size: int) -> Transformer:
-    """The network of a configuration, with one joint vocabulary."""
+def make_model(config: RunConfig, *, source_vocab_size: int, target_vocab_size: int) -> Transformer:
+    """The network of a configuration, for vocabularies of the given sizes."""
     return Transformer(
-        source_vocab_size=vocab_size,
-        target_vocab_size=vocab_size,
+        source_vocab_size=source_vocab_size,
+        target_vocab_size=target_vocab_size,
         **config.model.model_dump(),
     )
 
@@ -113,7 +117,8 @@ def _introduce(
     screen.table("training pairs", *report_rows(corpus.report))
     for warning in corpus.report["warnings"]:
         screen.print(f"warning: {warning}")
-    screen.print(f"vocabulary   {corpus.tokenizer.vocab_size:,} pieces")
+    pieces = [f"{tokenizer.vocab_size:,}" for tokenizer in corpus.tokenizers.named.values()]
+    screen.print(f"vocabulary   {' + '.join(pieces)} pieces")
     screen.print(f"model        {count_parameters(task.model):,} parameters")
     screen.print(f"hardware     {hardware.description}")
     screen.print(f"run folder   {folder}")

@@ -29,6 +29,8 @@ VAL_LENGTH_RATIO = "val/length_ratio"
 
 SAMPLES = "val/samples"
 """Some sources, references and hypotheses, as text."""
+CROSS_ATTENTION = "val/cross_attention"
+"""Followed by /1, /2, …: reference to source, a panel for each layer, as images."""
 
 TRAIN_TAGS = (
     TRAIN_LOSS,

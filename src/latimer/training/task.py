@@ -1,5 +1,6 @@
 """What one optimizer update and one validation are: the Lightning module."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -47,6 +48,7 @@ class TranslationTask(pl.LightningModule):
         self.model = model
         self.config = config
         self.statistics = UpdateStatistics()
+        self.validation_scores: dict[str, float] = {}
         self.validation_nll: Tensor
         self.validation_tokens: Tensor
 
@@ -73,7 +75,7 @@ class TranslationTask(pl.LightningModule):
         for batch in update:
             losses = self.losses(batch, self.config.loss.label_smoothing)
             self._count(batch, losses)
-            self._require_finite(losses.loss, batch)
+            self._require_finite("loss", float(losses.loss.detach()), batch)
             # Several devices average their gradients; the factor makes a sum of it.
             self.manual_backward(losses.loss * (self.trainer.world_size / tokens))
         optimizer.step()
@@ -84,6 +86,7 @@ class TranslationTask(pl.LightningModule):
         limit = self.config.trainer.gradient_clip
         norm = torch.nn.utils.clip_grad_norm_(self.parameters(), limit or float("inf"))
         self.statistics.grad_norm = float(norm)
+        self._require_finite("gradient's norm", self.statistics.grad_norm)
 
     def on_validation_epoch_start(self) -> None:
         """Starts the sums of a validation."""
@@ -101,7 +104,9 @@ class TranslationTask(pl.LightningModule):
         """Nats per target piece over the whole validation set, on all devices."""
         nll = self.trainer.strategy.reduce(self.validation_nll, reduce_op="sum")
         tokens = self.trainer.strategy.reduce(self.validation_tokens, reduce_op="sum")
-        return float(nll) / int(tokens)
+        mean = float(nll) / int(tokens)
+        self._require_finite("loss on the validation set", mean)
+        return mean
 
     def _tokens_on_all_devices(self, update: list[Batch]) -> float:
         tokens = torch.stack([(batch.labels != PAD_ID).sum() for batch in update]).sum()
@@ -116,13 +121,14 @@ class TranslationTask(pl.LightningModule):
         statistics.cells += batch.source.numel() + batch.labels.numel()
         statistics.real_cells += int((batch.source != PAD_ID).sum()) + real_target
 
-    def _require_finite(self, loss: Tensor, batch: Batch) -> None:
-        if torch.isfinite(loss):
+    def _require_finite(self, what: str, value: float, batch: Batch | None = None) -> None:
+        if math.isfinite(value):
             return
+        pairs = f", on the training pairs {batch.rows.tolist()}" if batch else ""
+        update = self.trainer.global_step + (0 if self.trainer.validating else 1)
         raise LatimerError(
-            f"the loss became {float(loss)} in update {self.trainer.global_step + 1}, at a rate of "
-            f"{self.statistics.learning_rate:.3g}, on the training pairs {batch.rows.tolist()} "
-            "(row numbers of the prepared corpus); the checkpoints written before it are intact. "
-            "A lower rate (schedule.rate, schedule.factor), a longer warm-up "
+            f"the {what} became {value} in update {update}, at a rate of "
+            f"{self.statistics.learning_rate:.3g}{pairs}; the checkpoints written before it are "
+            "intact. A lower rate (schedule.rate, schedule.factor), a longer warm-up "
             "(schedule.warmup_updates) or trainer.gradient_clip=1.0 usually helps."
         )

@@ -13,6 +13,7 @@ from latimer.data.encoded import Batch
 from latimer.data.loaders import TrainingLoader, validation_loader
 from latimer.data.prepared import PreparedCorpus
 from latimer.screen import Screen
+from latimer.training.attention_images import AttentionImages
 from latimer.training.checkpoints import Checkpoints, SafeCheckpointIO
 from latimer.training.ending import StopOnSignal, ValidateAtTheEnd
 from latimer.training.hardware import Hardware
@@ -97,14 +98,19 @@ def _callbacks(
     return [
         Recorder(screen, config.trainer.log_every_updates),
         TranslateValidation(
-            tokenizer=corpus.tokenizer,
+            tokenizers=corpus.tokenizers,
             pairs=corpus.validation_text,
             config=config,
             screen=screen,
             samples=folder / "samples",
         ),
+        AttentionImages(
+            tokenizers=corpus.tokenizers,
+            pairs=corpus.validation_text,
+            validation=config.validation,
+        ),
         *make_callbacks(config.callbacks),
-        Checkpoints(folder=checkpoints, tokenizer=corpus.tokenizer, config=config),
+        Checkpoints(folder=checkpoints, tokenizers=corpus.tokenizers, config=config),
         ValidateAtTheEnd(),
         StopOnSignal(checkpoints / "last.ckpt", screen),
     ]

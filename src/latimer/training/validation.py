@@ -11,7 +11,7 @@ from latimer.config.run import RunConfig
 from latimer.evaluation import doubt_sameness
 from latimer.scoring import Scores, score
 from latimer.screen import Screen
-from latimer.tokenizer import Tokenizer
+from latimer.tokenizer import Tokenizers
 from latimer.training import tags
 from latimer.training.task import TranslationTask
 from latimer.training.tensorboard import log_text, log_values
@@ -34,7 +34,7 @@ class TranslateValidation(pl.Callback):
     def __init__(
         self,
         *,
-        tokenizer: Tokenizer,
+        tokenizers: Tokenizers,
         pairs: Dataset,
         config: RunConfig,
         screen: Screen,
@@ -43,7 +43,7 @@ class TranslateValidation(pl.Callback):
         subset = pairs.select(evenly_spaced(len(pairs), config.validation.bleu_sentences))
         self.sources: list[str] = list(subset["source"])
         self.references: list[str] = list(subset["target"])
-        self._tokenizer = tokenizer
+        self._tokenizers = tokenizers
         self._config = config
         self._screen = screen
         self._samples = samples
@@ -59,6 +59,7 @@ class TranslateValidation(pl.Callback):
             bootstrap=0,
         )
         values = _values(pl_module.mean_validation_nll(), scores)
+        pl_module.validation_scores = values
         # For the callbacks that watch a metric; the loggers get it at the number of updates.
         pl_module.log_dict(values, logger=False)
         self._report(trainer, values, hypotheses)
@@ -71,7 +72,7 @@ class TranslateValidation(pl.Callback):
         decoding = self._config.decoding
         translator = Translator(
             task.model,
-            self._tokenizer,
+            self._tokenizers,
             stored_search({"decoding": decoding.model_dump()}),
             max_tokens=decoding.max_tokens,
         )
