@@ -19,6 +19,7 @@ ROOMS = {
     "scoring": set(),
     "checkpoint": {"model", "tokenizer"},
     "translation": {"checkpoint", "decoding", "model", "tokenizer"},
+    "attention_maps": {"checkpoint", "decoding", "model", "tokenizer", "translation"},
     "evaluation": {
         "checkpoint",
         "config",
@@ -30,6 +31,7 @@ ROOMS = {
         "translation",
     },
     "training": {
+        "attention_maps",
         "checkpoint",
         "config",
         "data",
@@ -42,7 +44,7 @@ ROOMS = {
     },
 }
 EVERYONE_MAY_IMPORT = {"errors", "screen"}
-TORCH_ALONE = {"torch", "math", "dataclasses", "typing", "collections", "latimer"}
+TORCH_ALONE = {"torch", "math", "dataclasses", "typing", "collections", "contextlib", "latimer"}
 
 
 def imported_modules(path: Path) -> set[str]:
@@ -78,8 +80,8 @@ def test_the_model_needs_torch_alone():
             assert not name.startswith("latimer.") or name.startswith("latimer.model")
 
 
-@pytest.mark.parametrize("room", ["translation", "evaluation"])
-def test_translating_and_evaluating_do_not_load_lightning(room):
+@pytest.mark.parametrize("room", ["translation", "attention_maps", "evaluation"])
+def test_translating_drawing_and_evaluating_do_not_load_lightning(room):
     program = (
         f"import sys, latimer.{room}; "
         "bad = {'pytorch_lightning', 'latimer.training', 'hydra'} & set(sys.modules); "

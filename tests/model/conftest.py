@@ -8,7 +8,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from latimer.model import Transformer
-from latimer.model.attention import reference_attention
+from latimer.model.attention import ScaledDotProductAttention, reference_attention
 
 SMALL = {
     "source_vocab_size": 40,
@@ -42,7 +42,7 @@ def build_model() -> Callable[..., Transformer]:
     return build
 
 
-def _spelled_out(query, key, value, may_attend):
+def _spelled_out(_module, query, key, value, may_attend):
     return reference_attention(query, key, value, may_attend)[0]
 
 
@@ -53,7 +53,7 @@ def on_path(request, monkeypatch) -> Iterator[Callable[[Transformer], Transforme
         if request.param == "unfused":
             stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         if request.param == "spelled out":
-            monkeypatch.setattr("latimer.model.attention.attention", _spelled_out)
+            monkeypatch.setattr(ScaledDotProductAttention, "forward", _spelled_out)
         if request.param == "autocast":
             stack.enter_context(torch.autocast("cpu", dtype=torch.bfloat16))
         yield lambda model: model.bfloat16() if request.param == "bfloat16" else model

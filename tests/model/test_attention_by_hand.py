@@ -8,7 +8,13 @@ from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.testing import assert_close
 
-from latimer.model.attention import MultiHeadAttention, attention, reference_attention
+from latimer.model.attention import (
+    MultiHeadAttention,
+    ScaledDotProductAttention,
+    reference_attention,
+)
+
+attention = ScaledDotProductAttention()
 
 
 def fused(query, key, value, may_attend):
@@ -117,7 +123,7 @@ def test_a_query_without_a_key_gets_zeros_and_finite_gradients(attend, dtype):
 
 def test_no_kernel_is_ever_asked_about_a_query_without_a_key(monkeypatch):
     # field case 40: what a kernel answers there, and its gradient, differs by device and release
-    def kernel_with_nan(query, key, value, attn_mask):
+    def kernel_with_nan(query, key, value, attn_mask, dropout_p):
         scores = (query @ key.transpose(-2, -1)).masked_fill(~attn_mask, -math.inf)
         return scores.softmax(dim=-1) @ value
 

@@ -1,18 +1,11 @@
 """Step by step with a cache gives the logits of the whole prefix at once."""
 
-import pytest
 import torch
+from model_variants import every_variant
 from torch.testing import assert_close
 
 B, K = 3, 4
 SOURCE = torch.tensor([[5, 6, 7, 8, 3], [5, 6, 3, 0, 0], [9, 3, 0, 0, 0]])
-VARIANTS = [
-    {},
-    {"norm_position": "pre", "norm": "rms"},
-    {"positions": "learned", "max_length": 9, "tying": "none"},
-    {"d_k": 3, "d_v": 5},
-]
-every_variant = pytest.mark.parametrize("changes", VARIANTS, ids=str)
 
 
 def whole(model, source, prefixes):
@@ -102,9 +95,10 @@ def test_the_source_is_projected_once_a_sentence_and_never_repeated(build_model)
     assert cache.layers[0].keys.shape == (B * K, 4, 2, 8)
 
 
+@every_variant
 @torch.no_grad()
-def test_bfloat16_steps_agree_with_the_whole_prefix(build_model):
-    model, target = build_model().bfloat16(), torch.randint(4, 40, (B, 6))
+def test_bfloat16_steps_agree_with_the_whole_prefix(build_model, changes):
+    model, target = build_model(**changes).bfloat16(), torch.randint(4, 40, (B, 6))
     cache = model.start(SOURCE)
     steps = [model.step(target[:, t : t + 1], cache) for t in range(6)]
     assert_close(torch.cat(steps, dim=1), model(SOURCE, target), atol=0.1, rtol=0)

@@ -1,11 +1,11 @@
-"""Dropout, where the paper names it and nowhere else (section 5.4)."""
+"""Dropout, where the paper names it (section 5.4), and nowhere else unless it is asked for."""
 
 import pytest
 import torch
 
-from latimer.model.attention import MultiHeadAttention
+from latimer.model.attention import MultiHeadAttention, ScaledDotProductAttention, attention_weights
 from latimer.model.dropout import Dropout
-from latimer.model.feed_forward import FeedForward
+from latimer.model.feed_forward import ACTIVATIONS, FeedForward, make_feed_forward
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
@@ -50,12 +50,17 @@ def test_a_seed_repeats_the_choice():
     assert not torch.equal(second, dropout(states))
 
 
+def places_of_dropout(model, probability=0.25):
+    """The modules that drop so much; all others drop nothing."""
+    places = {n: m.probability for n, m in model.named_modules() if isinstance(m, Dropout)}
+    assert set(places.values()) <= {probability, 0.0}
+    dropping = [name for name in places if places[name]]
+    return sorted(name.removesuffix(".dropout").rpartition(".")[2] for name in dropping)
+
+
 def test_it_stands_after_every_sublayer_and_after_both_embeddings(build_model):
     model = build_model(dropout=0.25, encoder_layers=3, decoder_layers=2)
-    places = {n: m for n, m in model.named_modules() if isinstance(m, Dropout)}
-    assert {module.probability for module in places.values()} == {0.25}
-    parents = [name.removesuffix(".dropout").rpartition(".")[2] for name in places]
-    assert sorted(parents) == sorted(
+    assert places_of_dropout(model) == sorted(
         ["around_self_attention"] * 5
         + ["around_cross_attention"] * 2
         + ["around_feed_forward"] * 5
@@ -71,12 +76,50 @@ def test_attention_weights_and_the_inner_layer_are_never_dropped():
     assert torch.equal(feed_forward(states), feed_forward(states))
 
 
-def test_the_feed_forward_network_is_two_products_with_a_relu_between():
-    feed_forward, states = FeedForward(d_model=4, d_ff=6), torch.randn(2, 3, 4)
-    inner, outer = feed_forward.inner, feed_forward.outer
-    hidden = (states @ inner.weight.T + inner.bias).clamp(min=0)
-    expected = hidden @ outer.weight.T + outer.bias
-    torch.testing.assert_close(feed_forward(states), expected)
+def test_departures_drop_inside_the_sublayers_that_they_name(build_model):
+    quiet = {"dropout": 0.0, "encoder_layers": 3, "decoder_layers": 2}
+    inside = build_model(attention_dropout=0.25, **quiet)
+    assert places_of_dropout(inside) == ["attention"] * (3 + 2 * 2)
+    inside = build_model(feed_forward_dropout=0.25, **quiet)
+    assert places_of_dropout(inside) == ["feed_forward"] * (3 + 2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_attention_weights_are_dropped_after_the_softmax(dtype):
+    attend = ScaledDotProductAttention(dropout=0.5).train()
+    query, key = (torch.randn(2, 2, 30, 8).to(dtype) for _ in range(2))
+    may_attend = (torch.rand(2, 1, 30, 30) < 0.8).index_fill(2, torch.tensor([4]), False)
+    # Values that are one-hot give the weights themselves.
+    found = attend(query, key, torch.eye(30, dtype=dtype).expand(2, 2, 30, 30), may_attend)
+    kept = attention_weights(query, key, may_attend)
+    dropped = found.eq(0) & kept.ne(0)
+    assert dropped.sum() / kept.ne(0).sum() == pytest.approx(0.5, abs=0.05)
+    torch.testing.assert_close(found, (2 * kept).masked_fill(dropped, 0.0))
+    whole = attend.eval()(query, key, torch.eye(30, dtype=dtype).expand(2, 2, 30, 30), may_attend)
+    torch.testing.assert_close(whole, kept)
+
+
+@pytest.mark.parametrize(("training", "expected"), [(True, 0.5), (False, 0.0)])
+def test_a_fused_kernel_is_told_to_drop_in_training_alone(monkeypatch, training, expected):
+    told = []
+    monkeypatch.setattr(
+        "torch.nn.functional.scaled_dot_product_attention",
+        lambda query, key, value, dropout_p, **_mask: told.append(dropout_p) or value,
+    )
+    states = torch.randn(1, 2, 3, 4, device="meta")  # any device but the CPU, which has no such one
+    ScaledDotProductAttention(dropout=0.5).train(training)(states, states, states, None)
+    assert told == [expected]
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_feed_forward_dropout_applies_to_what_the_outer_matrix_gets(activation):
+    feed_forward = make_feed_forward(activation, d_model=64, d_ff=64, dropout=0.5)
+    feed_forward.outer = torch.nn.Identity()
+    states = torch.randn(20, 64)
+    found, kept = feed_forward.train()(states), feed_forward.eval()(states)
+    dropped = found.eq(0) & kept.ne(0)
+    assert dropped.sum() / kept.ne(0).sum() == pytest.approx(0.5, abs=0.1)
+    torch.testing.assert_close(found, (2 * kept).masked_fill(dropped, 0.0))
 
 
 def test_embedding_and_sublayer_outputs_are_dropped_in_training(build_model):

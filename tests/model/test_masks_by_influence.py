@@ -7,6 +7,7 @@ a fill value that is merely low.
 
 import pytest
 import torch
+from model_variants import VARIANTS
 from torch.testing import assert_close
 
 SOURCE = torch.tensor([[5, 6, 7, 8, 9, 3], [5, 6, 3, 0, 0, 0]])
@@ -14,9 +15,15 @@ TARGET = torch.tensor([[2, 11, 12, 13, 14, 15, 16, 17], [2, 21, 22, 23, 24, 25, 
 MIXED_PADDING = torch.tensor([[0, 0, 2, 11, 0, 12], [2, 11, 12, 0, 0, 0]])
 
 
+@pytest.fixture(params=["paper", "many"])
+def changes(request):
+    """All departures together; one by one, test_variants.py has them on two of the paths."""
+    return VARIANTS[request.param]
+
+
 @pytest.fixture(params=[1, 1000], ids=["queries as they are", "queries × 1000"])
-def model(request, build_model, on_path):
-    model = build_model(dropout=0.2)
+def model(request, changes, build_model, on_path):
+    model = build_model(**{"dropout": 0.2, **changes})
     for name, parameter in model.named_parameters():
         if name.endswith("query.weight"):
             parameter.data *= request.param

@@ -10,6 +10,7 @@ import torch
 from latimer.model import Transformer
 
 BASE = 63_045_632
+BIG = 214_171_648
 V = 37_000
 
 
@@ -25,25 +26,28 @@ def layers(number):
 
 
 TABLE_3 = {
-    "base": ({}, BASE),
-    "A h 1": ({"heads": 1, "d_k": 512, "d_v": 512}, BASE),
-    "A h 4": ({"heads": 4, "d_k": 128, "d_v": 128}, BASE),
-    "A h 16": ({"heads": 16, "d_k": 32, "d_v": 32}, BASE),
-    "A h 32": ({"heads": 32, "d_k": 16, "d_v": 16}, BASE),
-    "B d_k 16": ({"d_k": 16}, 55_967_744),
-    "B d_k 32": ({"d_k": 32}, 58_327_040),
-    "C N 2": (layers(2), 33_644_544),
-    "C N 4": (layers(4), 48_345_088),
-    "C N 8": (layers(8), 77_746_176),
-    "C d 256": ({"d_model": 256, "d_k": 32, "d_v": 32}, 26_816_512),
-    "C d 1024": ({"d_model": 1024, "d_k": 128, "d_v": 128}, 163_815_424),
-    "C ff 1024": ({"d_ff": 1024}, 50_450_432),
-    "C ff 4096": ({"d_ff": 4096}, 88_236_032),
-    "D dropout 0": ({"dropout": 0.0}, BASE),
-    "D dropout 0.2": ({"dropout": 0.2}, BASE),
-    "E": ({"positions": "learned", "max_length": 300}, BASE + 2 * 300 * 512),
-    "big": ({"d_model": 1024, "heads": 16, "d_ff": 4096, "dropout": 0.3}, 214_171_648),
+    "table3_base": ({}, BASE),
+    "table3_a_heads_1": ({"heads": 1, "d_k": 512, "d_v": 512}, BASE),
+    "table3_a_heads_4": ({"heads": 4, "d_k": 128, "d_v": 128}, BASE),
+    "table3_a_heads_16": ({"heads": 16, "d_k": 32, "d_v": 32}, BASE),
+    "table3_a_heads_32": ({"heads": 32, "d_k": 16, "d_v": 16}, BASE),
+    "table3_b_d_k_16": ({"d_k": 16}, 55_967_744),
+    "table3_b_d_k_32": ({"d_k": 32}, 58_327_040),
+    "table3_c_layers_2": (layers(2), 33_644_544),
+    "table3_c_layers_4": (layers(4), 48_345_088),
+    "table3_c_layers_8": (layers(8), 77_746_176),
+    "table3_c_d_model_256": ({"d_model": 256, "d_k": 32, "d_v": 32}, 26_816_512),
+    "table3_c_d_model_1024": ({"d_model": 1024, "d_k": 128, "d_v": 128}, 163_815_424),
+    "table3_c_d_ff_1024": ({"d_ff": 1024}, 50_450_432),
+    "table3_c_d_ff_4096": ({"d_ff": 4096}, 88_236_032),
+    "table3_d_dropout_0.0": ({"dropout": 0.0}, BASE),
+    "table3_d_dropout_0.2": ({"dropout": 0.2}, BASE),
+    "table3_d_label_smoothing_0.0": ({}, BASE),
+    "table3_d_label_smoothing_0.2": ({}, BASE),
+    "table3_e_learned_positions": ({"positions": "learned", "max_length": 256}, 63_307_776),
+    "table3_big": ({"d_model": 1024, "heads": 16, "d_ff": 4096, "dropout": 0.3}, BIG),
 }
+"""The recipe of each row in ``conf/experiment/paper``: its changes to base, and its parameters."""
 
 
 @pytest.mark.parametrize(("changes", "expected"), TABLE_3.values(), ids=list(TABLE_3))
@@ -53,6 +57,25 @@ def test_table_3(changes, expected):
 
 def test_two_layers_more_or_less_cost_the_same():
     assert {count(**layers(n + 2)) - count(**layers(n)) for n in (2, 4, 6)} == {14_700_544}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"positions": "rotary"},
+        {"activation": "gelu"},
+        {"attention_dropout": 0.1, "feed_forward_dropout": 0.1},
+    ],
+    ids=str,
+)
+def test_what_costs_no_parameter(changes):
+    assert count(**changes) == BASE
+
+
+def test_swiglu_costs_a_third_matrix_in_every_feed_forward_network():
+    assert count(activation="swiglu") - BASE == 12 * (512 * 2048 + 2048)
+    # two thirds of d_ff make up for it, but for some biases
+    assert count(activation="swiglu", d_ff=2 * 2048 // 3) == pytest.approx(BASE, rel=1e-3)
 
 
 def attention_biases(d_model, encoder_layers, decoder_layers):

@@ -8,7 +8,8 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from latimer.model.embeddings import Embedding, LearnedPositions, SinusoidalPositions, sinusoids
+from latimer.model.embeddings import Embedding
+from latimer.model.positions import LearnedPositions, SinusoidalPositions, SinusoidTable, sinusoids
 
 
 def test_the_values_of_the_paper():
@@ -28,23 +29,26 @@ def test_sine_and_cosine_are_interleaved(position, pair):
 
 @pytest.mark.parametrize(("first", "length"), [(0, 1), (0, 256), (0, 257), (255, 2), (1099, 1)])
 def test_the_table_grows_when_it_must(first, length):
-    positions = SinusoidalPositions(8)
-    found = positions(torch.zeros(2, length, 8), first)
+    table = SinusoidTable(8)
+    found = table.rows(torch.zeros(2, length, 8), first)
     assert torch.equal(found, sinusoids(first + length, 8)[first:])
-    short = positions(torch.zeros(2, 3, 8), 0)
-    assert torch.equal(short, sinusoids(3, 8))
+    assert torch.equal(table.rows(torch.zeros(2, 3, 8), 0), sinusoids(3, 8))
 
 
 def test_the_table_follows_the_vectors_and_keeps_its_own_precision():
     positions = SinusoidalPositions(8)
-    in_bfloat16 = positions(torch.zeros(1, 300, 8, dtype=torch.bfloat16), 0)
+    in_bfloat16 = positions.add(torch.zeros(1, 300, 8, dtype=torch.bfloat16), 0)
     assert in_bfloat16.dtype == torch.bfloat16
-    assert torch.equal(positions(torch.zeros(1, 300, 8), 0), sinusoids(300, 8))
+    assert torch.equal(positions.add(torch.zeros(1, 300, 8), 0)[0], sinusoids(300, 8))
 
 
-def test_sinusoids_add_nothing_to_a_state_dict_or_to_what_processes_exchange(build_model):
+every_table = pytest.mark.parametrize("kind", ["sinusoidal", "rotary"])
+
+
+@every_table
+def test_sinusoids_add_nothing_to_a_state_dict_or_to_what_processes_exchange(build_model, kind):
     # a grown table must neither stop a checkpoint from loading nor differ between processes
-    model = build_model()
+    model = build_model(positions=kind)
     names, untouched = list(model.state_dict()), copy.deepcopy(model)
     model(torch.full((1, 300), 5), torch.full((1, 300), 5))
     assert list(model.state_dict()) == names
@@ -52,17 +56,19 @@ def test_sinusoids_add_nothing_to_a_state_dict_or_to_what_processes_exchange(bui
     untouched.load_state_dict(model.state_dict())
 
 
-def test_a_table_grown_while_translating_serves_training_afterwards(build_model):
-    model, ids = build_model().train(), torch.full((1, 300), 5)
+@every_table
+def test_a_table_grown_while_translating_serves_training_afterwards(build_model, kind):
+    model, ids = build_model(positions=kind).train(), torch.full((1, 300), 5)
     with torch.inference_mode():
         model(ids, ids)
     model(ids, ids).sum().backward()
     assert model.output.weight.grad.isfinite().all()
 
 
-def test_a_sentence_of_any_length_passes(build_model):
+@every_table
+def test_a_sentence_of_any_length_passes(build_model, kind):
     ids = torch.randint(4, 40, (1, 1100))
-    assert build_model()(ids, ids).isfinite().all()
+    assert build_model(positions=kind)(ids, ids).isfinite().all()
 
 
 @pytest.mark.parametrize("side", ["source", "target"])
@@ -83,10 +89,10 @@ def test_learned_positions_end_where_they_end(build_model, side):
 
 def test_learned_positions_are_one_vector_a_position():
     positions = LearnedPositions(8, max_length=5)
-    found = positions(torch.zeros(2, 3, 8), 1)
-    assert torch.equal(found, positions.vectors[1:4])
+    found = positions.add(torch.ones(2, 3, 8), 1)
+    assert torch.equal(found, 1.0 + positions.vectors[1:4].expand(2, 3, 8))
     found.sum().backward()
-    assert positions.vectors.grad.sum(dim=-1).tolist() == [0.0, 8.0, 8.0, 8.0, 0.0]
+    assert positions.vectors.grad.sum(dim=-1).tolist() == [0.0, 16.0, 16.0, 16.0, 0.0]
 
 
 @pytest.mark.parametrize("d_model", [4, 512])
@@ -99,7 +105,7 @@ def test_embeddings_are_scaled_before_positions_are_added(d_model):
 
 
 def without_positions(model):
-    model.source_embedding.positions.forward = lambda vectors, first: 0.0
+    model.source_embedding.positions.add = lambda vectors, first: vectors
     return model
 
 
@@ -111,7 +117,7 @@ def test_without_positions_permuted_tokens_give_permuted_outputs(build_model):
     assert_close(memory[0, 0], memory[0, 3], atol=1e-5, rtol=0)  # both hold the piece 5
 
 
-@pytest.mark.parametrize("kind", ["sinusoidal", "learned"])
+@pytest.mark.parametrize("kind", ["sinusoidal", "learned", "rotary"])
 def test_with_positions_order_matters(build_model, kind):
     model = build_model(positions=kind, max_length=9 if kind == "learned" else None)
     source, order = torch.tensor([[5, 6, 7, 5, 9]]), torch.tensor([3, 0, 4, 2, 1])

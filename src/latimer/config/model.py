@@ -7,10 +7,11 @@ from pydantic import Field, ValidationInfo, field_validator
 from latimer.config.base import Section
 
 Size = Annotated[int, Field(ge=1)]
+Probability = Annotated[float, Field(ge=0, lt=1)]
 
 
 class ModelConfig(Section):
-    """What the network is made of: the columns of the paper's Table 3, and four departures.
+    """What the network is made of: the columns of the paper's Table 3, and departures.
 
     Attributes:
         d_model: D, width of embeddings and layers; even: a position takes sines and cosines.
@@ -20,11 +21,15 @@ class ModelConfig(Section):
         d_ff: width of the feed-forward layers' inside.
         encoder_layers: layers of the encoder.
         decoder_layers: layers of the decoder.
+        activation: ReLU (section 3.3), GELU, or SwiGLU, which has two inner matrices of d_ff.
         dropout: share of values zeroed where section 5.4 says so.
+        attention_dropout: share of attention weights zeroed; the paper names none.
+        feed_forward_dropout: share of the feed-forward's inner values zeroed; likewise.
         norm_position: after the residual sum ("post", the paper) or before the sub-layer ("pre").
         norm: layer normalisation (the paper) or root-mean-square normalisation.
-        positions: sinusoids of any length (section 3.5) or learned vectors (Table 3, row E).
-        max_length: number of learned positions; None with sinusoids.
+        positions: sinusoids of any length (section 3.5), learned vectors (Table 3, row E), or
+            rotated queries and keys of any length, whose width must be even.
+        max_length: number of learned positions; None with the others.
         tying: which of source embedding, target embedding and output share one matrix.
     """
 
@@ -35,10 +40,13 @@ class ModelConfig(Section):
     d_ff: Size
     encoder_layers: Size
     decoder_layers: Size
-    dropout: float = Field(ge=0, lt=1)
+    activation: Literal["relu", "gelu", "swiglu"]
+    dropout: Probability
+    attention_dropout: Probability
+    feed_forward_dropout: Probability
     norm_position: Literal["post", "pre"]
     norm: Literal["layer", "rms"]
-    positions: Literal["sinusoidal", "learned"]
+    positions: Literal["sinusoidal", "learned", "rotary"]
     max_length: Size | None
     tying: Literal["none", "decoder", "all"]
 
@@ -53,6 +61,20 @@ class ModelConfig(Section):
             )
         return heads
 
+    @field_validator("positions")
+    @classmethod
+    def _can_rotate(cls, positions: str, before: ValidationInfo) -> str:
+        known = before.data
+        if positions != "rotary" or not {"d_model", "heads", "d_k"} <= known.keys():
+            return positions
+        d_k = known["d_k"] or known["d_model"] // known["heads"]
+        if d_k % 2:
+            raise ValueError(
+                f"turns pairs of numbers, but a head's queries and keys have d_k={d_k} of them; "
+                "write an even d_k, or other heads"
+            )
+        return positions
+
     @field_validator("max_length")
     @classmethod
     def _belongs_to_learned_positions(
@@ -61,6 +83,6 @@ class ModelConfig(Section):
         positions = before.data.get("positions")
         if positions == "learned" and max_length is None:
             raise ValueError("must be a whole number with positions=learned")
-        if positions == "sinusoidal" and max_length is not None:
-            raise ValueError("must be null with positions=sinusoidal, which have no end")
+        if positions in ("sinusoidal", "rotary") and max_length is not None:
+            raise ValueError(f"must be null with positions={positions}, which have no end")
         return max_length

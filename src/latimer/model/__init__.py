@@ -7,6 +7,7 @@ Masks are boolean and are called ``may_attend``: **True means that the position 
 to**. Whoever wants only the Transformer copies this folder: it needs torch alone.
 """
 
+from latimer.model.attention_weights import AttentionWeights
 from latimer.model.transformer import Transformer
 
-__all__ = ["Transformer"]
+__all__ = ["AttentionWeights", "Transformer"]

@@ -6,6 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from latimer.model.dropout import Dropout
+from latimer.model.positions import Positions
+
 
 def reference_attention(
     query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor | None = None
@@ -24,38 +27,77 @@ def reference_attention(
     Returns:
         The attended values (…, T, d_v) and the weights (…, T, S).
     """
+    weights = attention_weights(query, key, may_attend)
+    return weights @ value, weights
+
+
+def attention_weights(query: Tensor, key: Tensor, may_attend: Tensor | None) -> Tensor:
+    """The weights alone, (…, T, S); arguments as in :func:`reference_attention`."""
     scores = (query / math.sqrt(query.shape[-1])) @ key.transpose(-2, -1)
     if may_attend is not None:
         # The lowest finite number and not -inf: a row of -inf alone would become NaN.
         scores = scores.masked_fill(~may_attend, torch.finfo(scores.dtype).min)
-    weights = scores.softmax(dim=-1).to(value.dtype)
+    weights = scores.softmax(dim=-1).to(query.dtype)
     if may_attend is not None:
         weights = weights.masked_fill(~may_attend, 0.0)
-    return weights @ value, weights
+    return weights
 
 
-def attention(query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor | None) -> Tensor:
-    """The values that :func:`reference_attention` returns, by the way that is fastest here.
+def fused_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    may_attend: Tensor | None,
+    *,
+    dropout: float = 0.0,
+) -> Tensor:
+    """What :func:`reference_attention` returns first, by a kernel of PyTorch's.
 
-    Args:
-        query: (B, H, T, d_k).
-        key: (B, H, S, d_k).
-        value: (B, H, S, d_v).
-        may_attend: broadcastable to (B, H, T, S); None allows all.
-
-    Returns:
-        The attended values, (B, H, T, d_v).
+    Its dropout is one of the weights, after the softmax.
     """
-    # On a CPU in bfloat16, PyTorch's fused kernel took five times as long as two batched products.
-    if query.device.type == "cpu" and query.dtype == torch.bfloat16:
-        return reference_attention(query, key, value, may_attend)[0]
     if may_attend is None:
-        return F.scaled_dot_product_attention(query, key, value)
+        return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout)
     # Which fused kernel answers NaN for a query without a key, or has NaN gradients there, differs
     # by device and release: it gets every key instead, and its answer is thrown away.
     keyless = ~may_attend.any(dim=-1, keepdim=True)
-    attended = F.scaled_dot_product_attention(query, key, value, attn_mask=may_attend | keyless)
+    attended = F.scaled_dot_product_attention(
+        query, key, value, attn_mask=may_attend | keyless, dropout_p=dropout
+    )
     return attended.masked_fill(keyless, 0.0)
+
+
+class ScaledDotProductAttention(nn.Module):
+    """The values that :func:`reference_attention` returns, by the way that is fastest here.
+
+    A module though it has no weights: so a hook can see what is compared (see
+    :func:`~latimer.model.attention_weights.recorded_weights`).
+
+    Args:
+        dropout: probability, on the weights; the paper drops none.
+    """
+
+    def __init__(self, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.dropout = Dropout(dropout)
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor | None
+    ) -> Tensor:
+        """The attended values, (B, H, T, d_v).
+
+        Args:
+            query: (B, H, T, d_k).
+            key: (B, H, S, d_k).
+            value: (B, H, S, d_v).
+            may_attend: broadcastable to (B, H, T, S); None allows all.
+        """
+        dropout = self.dropout.probability if self.training else 0.0
+        # On a CPU in bfloat16, PyTorch's fused kernel took five times as long as two batched
+        # products; and it has none there that drops weights.
+        if query.device.type == "cpu" and (dropout or query.dtype == torch.bfloat16):
+            weights: Tensor = self.dropout(attention_weights(query, key, may_attend))
+            return weights @ value
+        return fused_attention(query, key, value, may_attend, dropout=dropout)
 
 
 class MultiHeadAttention(nn.Module):
@@ -63,15 +105,35 @@ class MultiHeadAttention(nn.Module):
 
     The three projections and the output have no bias, as in the paper's equations. Keys and values
     are projected apart from the queries, so that decoding can keep them.
+
+    Args:
+        d_model: D.
+        heads: H.
+        d_k: width of a query and a key in one head.
+        d_v: width of a value in one head.
+        dropout: probability, on the weights.
+        positions: what may rotate queries and keys; None for attention to another sequence.
     """
 
-    def __init__(self, *, d_model: int, heads: int, d_k: int, d_v: int) -> None:
+    def __init__(  # noqa: PLR0913
+        self,
+        *,
+        d_model: int,
+        heads: int,
+        d_k: int,
+        d_v: int,
+        dropout: float = 0.0,
+        positions: Positions | None = None,
+    ) -> None:
         super().__init__()
         self.heads = heads
         self.query = nn.Linear(d_model, heads * d_k, bias=False)
         self.key = nn.Linear(d_model, heads * d_k, bias=False)
         self.value = nn.Linear(d_model, heads * d_v, bias=False)
         self.output = nn.Linear(heads * d_v, d_model, bias=False)
+        self.attention = ScaledDotProductAttention(dropout)
+        # Only the method: a submodule's parameters would be those of every layer as well.
+        self.rotate = (positions or Positions()).rotate
 
     def forward(self, states: Tensor, memory: Tensor, may_attend: Tensor | None) -> Tensor:
         """Each state attends to the memory.
@@ -84,17 +146,21 @@ class MultiHeadAttention(nn.Module):
         Returns:
             (B, T, D).
         """
-        return self.attend(states, *self.keys_and_values(memory), may_attend)
+        return self.attend(self.queries(states), *self.keys_and_values(memory), may_attend)
 
-    def keys_and_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Projects a memory (B, S, D) to keys (B, H, S, d_k) and values (B, H, S, d_v)."""
-        return self._split(self.key(memory)), self._split(self.value(memory))
+    def queries(self, states: Tensor, first: int = 0) -> Tensor:
+        """Projects states (B, T, D), the first at position ``first``, to queries (B, H, T, d_k)."""
+        return self.rotate(self._split(self.query(states)), first)
+
+    def keys_and_values(self, memory: Tensor, first: int = 0) -> tuple[Tensor, Tensor]:
+        """Projects a memory (B, S, D) likewise to keys (B, H, S, d_k) and values (B, H, S, d_v)."""
+        return self.rotate(self._split(self.key(memory)), first), self._split(self.value(memory))
 
     def attend(
-        self, states: Tensor, keys: Tensor, values: Tensor, may_attend: Tensor | None
+        self, queries: Tensor, keys: Tensor, values: Tensor, may_attend: Tensor | None
     ) -> Tensor:
-        """The states (B, T, D) attend to keys and values that are projected already."""
-        attended = attention(self._split(self.query(states)), keys, values, may_attend)
+        """(B, T, D) from what is projected already."""
+        attended = self.attention(queries, keys, values, may_attend)
         joined: Tensor = self.output(attended.transpose(1, 2).flatten(2))
         return joined
 

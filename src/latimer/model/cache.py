@@ -16,6 +16,11 @@ class LayerCache:
         self.keys: Tensor | None = None
         self.values: Tensor | None = None
 
+    @property
+    def length(self) -> int:
+        """The target positions so far: where the next one stands."""
+        return 0 if self.keys is None else self.keys.shape[2]
+
     def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Adds one position, (B·K, H, 1, d); returns all keys and values so far."""
         self.keys = key if self.keys is None else torch.cat([self.keys, key], dim=2)
@@ -35,13 +40,17 @@ class LayerCache:
 
 
 class DecoderCache:
-    """The caches of all layers, and how many target positions and beams they hold."""
+    """The caches of all layers, and how many beams they hold."""
 
     def __init__(self, layers: list[LayerCache], memory_may_attend: Tensor) -> None:
         self.layers = layers
         self.memory_may_attend = memory_may_attend
-        self.length = 0
         self.beams = 1
+
+    @property
+    def length(self) -> int:
+        """The target positions so far."""
+        return self.layers[0].length
 
     def reorder_beams(self, parents: Tensor) -> None:
         """Row k of sentence b continues the beam ``parents[b, k]`` from now on.

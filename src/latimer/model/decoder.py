@@ -7,19 +7,20 @@ from torch import Tensor, nn
 
 from latimer.model.attention import MultiHeadAttention
 from latimer.model.cache import DecoderCache, LayerCache
-from latimer.model.feed_forward import FeedForward
+from latimer.model.feed_forward import make_feed_forward
 from latimer.model.hyperparameters import LayerSizes
+from latimer.model.positions import Positions
 from latimer.model.residual import make_norm, make_residual
 
 
 class DecoderLayer(nn.Module):
     """Masked self-attention, cross-attention, feed-forward, each inside a residual connection."""
 
-    def __init__(self, sizes: LayerSizes) -> None:
+    def __init__(self, sizes: LayerSizes, positions: Positions) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(**sizes.attention)
+        self.self_attention = MultiHeadAttention(**sizes.attention, positions=positions)
         self.cross_attention = MultiHeadAttention(**sizes.attention)
-        self.feed_forward = FeedForward(**sizes.feed_forward)
+        self.feed_forward = make_feed_forward(**sizes.feed_forward)
         self.around_self_attention = make_residual(**sizes.residual)
         self.around_cross_attention = make_residual(**sizes.residual)
         self.around_feed_forward = make_residual(**sizes.residual)
@@ -63,7 +64,10 @@ class DecoderLayer(nn.Module):
         states = self.around_cross_attention(
             states,
             lambda inner: self.cross_attention.attend(
-                inner, cache.memory_keys, cache.memory_values, memory_may_attend
+                self.cross_attention.queries(inner),
+                cache.memory_keys,
+                cache.memory_values,
+                memory_may_attend,
             ),
         )
         output: Tensor = self.around_feed_forward(states, self.feed_forward)
@@ -72,16 +76,17 @@ class DecoderLayer(nn.Module):
     def _attend_to_past(self, states: Tensor, cache: LayerCache) -> Tensor:
         """Every beam attends to its own past, itself included; (B, K, D) -> (B, K, D)."""
         rows = states.flatten(0, 1).unsqueeze(1)
-        keys, values = cache.append(*self.self_attention.keys_and_values(rows))
-        return self.self_attention.attend(rows, keys, values, None).view_as(states)
+        queries = self.self_attention.queries(rows, cache.length)
+        keys, values = cache.append(*self.self_attention.keys_and_values(rows, cache.length))
+        return self.self_attention.attend(queries, keys, values, None).view_as(states)
 
 
 class Decoder(nn.Module):
     """A stack of decoder layers; only a pre-norm stack ends with a norm of its own."""
 
-    def __init__(self, sizes: LayerSizes, layers: int) -> None:
+    def __init__(self, sizes: LayerSizes, layers: int, positions: Positions) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(DecoderLayer(sizes) for _ in range(layers))
+        self.layers = nn.ModuleList(DecoderLayer(sizes, positions) for _ in range(layers))
         self.norm = make_norm(sizes.norm, sizes.d_model) if sizes.ends_with_norm else nn.Identity()
 
     def forward(
@@ -102,7 +107,6 @@ class Decoder(nn.Module):
         """The newest position of every beam, (B, K, D) -> (B, K, D); the cache grows by one."""
         for layer, layer_cache in zip(self._layers(), cache.layers, strict=True):
             states = layer.step(states, layer_cache, cache.memory_may_attend)
-        cache.length += 1
         cache.beams = states.shape[1]
         output: Tensor = self.norm(states)
         return output

@@ -3,18 +3,19 @@
 from torch import Tensor, nn
 
 from latimer.model.attention import MultiHeadAttention
-from latimer.model.feed_forward import FeedForward
+from latimer.model.feed_forward import make_feed_forward
 from latimer.model.hyperparameters import LayerSizes
+from latimer.model.positions import Positions
 from latimer.model.residual import make_norm, make_residual
 
 
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward, each inside a residual connection."""
 
-    def __init__(self, sizes: LayerSizes) -> None:
+    def __init__(self, sizes: LayerSizes, positions: Positions) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(**sizes.attention)
-        self.feed_forward = FeedForward(**sizes.feed_forward)
+        self.self_attention = MultiHeadAttention(**sizes.attention, positions=positions)
+        self.feed_forward = make_feed_forward(**sizes.feed_forward)
         self.around_self_attention = make_residual(**sizes.residual)
         self.around_feed_forward = make_residual(**sizes.residual)
 
@@ -30,9 +31,9 @@ class EncoderLayer(nn.Module):
 class Encoder(nn.Module):
     """A stack of encoder layers; only a pre-norm stack ends with a norm of its own."""
 
-    def __init__(self, sizes: LayerSizes, layers: int) -> None:
+    def __init__(self, sizes: LayerSizes, layers: int, positions: Positions) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(EncoderLayer(sizes) for _ in range(layers))
+        self.layers = nn.ModuleList(EncoderLayer(sizes, positions) for _ in range(layers))
         self.norm = make_norm(sizes.norm, sizes.d_model) if sizes.ends_with_norm else nn.Identity()
 
     def forward(self, states: Tensor, may_attend: Tensor) -> Tensor:

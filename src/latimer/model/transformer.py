@@ -5,12 +5,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from latimer.model.attention_weights import AttentionWeights, recorded_weights
 from latimer.model.cache import DecoderCache
 from latimer.model.decoder import Decoder
-from latimer.model.embeddings import Embedding, make_positions
+from latimer.model.embeddings import Embedding, make_vocabulary_matrices
 from latimer.model.encoder import Encoder
 from latimer.model.hyperparameters import LayerSizes, check_hyperparameters
 from latimer.model.masks import causal_mask, padding_mask
+from latimer.model.positions import make_positions
 
 
 class Transformer(nn.Module):
@@ -23,14 +25,17 @@ class Transformer(nn.Module):
         heads: H.
         d_k: width of a query and a key in one head; None for D / H.
         d_v: width of a value in one head; None for D / H.
-        d_ff: inner width of the feed-forward network.
+        d_ff: inner width of the feed-forward network, of both its inner matrices with "swiglu".
         encoder_layers: N of the encoder.
         decoder_layers: N of the decoder.
+        activation: "relu" (the paper's), "gelu" or "swiglu".
         dropout: probability, on sub-layer outputs and on embedding + position sums (section 5.4).
+        attention_dropout: probability, on attention weights; the paper names none.
+        feed_forward_dropout: probability, inside the feed-forward network; the paper names none.
         norm_position: "post" (the paper's) or "pre".
         norm: "layer" (the paper's) or "rms".
-        positions: "sinusoidal" (the paper's) or "learned".
-        max_length: number of learned positions; None with sinusoids, which know no limit.
+        positions: "sinusoidal" (the paper's), "learned", or "rotary", which needs an even d_k.
+        max_length: number of learned positions; None with the others, which know no limit.
         tying: which matrices are one: "all" (both embeddings and the pre-softmax matrix, section
             3.4), "decoder" (the target's embedding and the pre-softmax matrix), or "none".
 
@@ -50,7 +55,10 @@ class Transformer(nn.Module):
         d_ff: int = 2048,
         encoder_layers: int = 6,
         decoder_layers: int = 6,
+        activation: str = "relu",
         dropout: float = 0.1,
+        attention_dropout: float = 0.0,
+        feed_forward_dropout: float = 0.0,
         norm_position: str = "post",
         norm: str = "layer",
         positions: str = "sinusoidal",
@@ -61,27 +69,18 @@ class Transformer(nn.Module):
         super().__init__()
         self.hyperparameters: dict[str, Any] = hyperparameters
         check_hyperparameters(hyperparameters)
-        sizes = LayerSizes(
-            d_model=d_model,
-            heads=heads,
-            d_k=d_k or d_model // heads,
-            d_v=d_v or d_model // heads,
-            d_ff=d_ff,
-            dropout=dropout,
-            norm_position=norm_position,
-            norm=norm,
+        sizes = LayerSizes.from_hyperparameters(hyperparameters)
+        source_positions, target_positions = (
+            make_positions(positions, d_model=d_model, d_k=sizes.d_k, max_length=max_length)
+            for _ in ("source", "target")
         )
-        self.encoder = Encoder(sizes, encoder_layers)
-        self.decoder = Decoder(sizes, decoder_layers)
-        source_pieces, target_pieces, self.output = _make_vocabulary_matrices(
+        self.encoder = Encoder(sizes, encoder_layers, source_positions)
+        self.decoder = Decoder(sizes, decoder_layers, target_positions)
+        source_pieces, target_pieces, self.output = make_vocabulary_matrices(
             source_vocab_size, target_vocab_size, d_model, tying
         )
-        self.source_embedding = Embedding(
-            source_pieces, make_positions(positions, d_model, max_length), dropout
-        )
-        self.target_embedding = Embedding(
-            target_pieces, make_positions(positions, d_model, max_length), dropout
-        )
+        self.source_embedding = Embedding(source_pieces, source_positions, dropout)
+        self.target_embedding = Embedding(target_pieces, target_positions, dropout)
         self.apply(_initialise)
 
     def forward(self, source: Tensor, target_input: Tensor) -> Tensor:
@@ -128,24 +127,21 @@ class Transformer(nn.Module):
         rows = self.target_embedding(last_ids.reshape(-1, 1), first=cache.length)
         return self.logits(self.decoder.step(rows.view(*last_ids.shape, -1), cache))
 
+    @torch.no_grad()
+    def attention_weights(self, source: Tensor, target_input: Tensor) -> AttentionWeights:
+        """Who attends to whom, in each layer and head, with the whole target known.
 
-def _make_vocabulary_matrices(
-    source_vocab_size: int, target_vocab_size: int, d_model: int, tying: str
-) -> tuple[nn.Embedding, nn.Embedding, nn.Linear]:
-    """The source's and target's embeddings and the pre-softmax matrix, tied as asked."""
-    if tying not in ("none", "decoder", "all"):
-        raise ValueError(f"tying: {tying!r} is not one of none, decoder, all")
-    if tying == "all" and source_vocab_size != target_vocab_size:
-        raise ValueError(
-            f"tying=all shares one matrix, but the source has {source_vocab_size} pieces "
-            f"and the target {target_vocab_size}"
+        Arguments as in :meth:`forward`. In training mode, the dropouts of the moment have their
+        part in it: call ``eval()`` before.
+        """
+        with recorded_weights(self.encoder) as encoder, recorded_weights(self.decoder) as decoder:
+            self.states(source, target_input)
+        return AttentionWeights(
+            encoder=torch.stack(encoder),
+            # Each decoder layer attends to the target first, then to the source.
+            decoder=torch.stack(decoder[0::2]),
+            cross=torch.stack(decoder[1::2]),
         )
-    target = nn.Embedding(target_vocab_size, d_model)
-    source = target if tying == "all" else nn.Embedding(source_vocab_size, d_model)
-    output = nn.Linear(d_model, target_vocab_size, bias=False)
-    if tying != "none":
-        output.weight = target.weight
-    return source, target, output
 
 
 def _initialise(module: nn.Module) -> None:
