@@ -50,15 +50,23 @@ def test_a_tied_matrix_is_stored_once(tmp_path, make_contents):
     assert len({weights[f"model.{name}.weight"].data_ptr() for name in names}) == 1
 
 
-def test_only_like_is_averaged_with_like(tmp_path, make_contents):
-    other_tokenizer = make_contents()
-    other_tokenizer["latimer"]["tokenizer_sha256"] = "0" * 64
-    other_sizes = make_contents(d_ff=64)
-    for other, key in ((other_sizes, "hyperparameters"), (other_tokenizer, "tokenizer_sha256")):
-        paths = write_all(tmp_path, make_contents(), other)
-        with pytest.raises(LatimerError, match=f"the {key} of ") as caught:
-            average(paths)
-        assert all(str(path) in str(caught.value) for path in paths)
+@pytest.mark.parametrize("key", ["hyperparameters", "tokenizer_sha256", "target_language"])
+def test_only_like_is_averaged_with_like(tmp_path, make_contents, key):
+    assert_must_agree(key, make_contents(), make_contents(), tmp_path)
+
+
+@pytest.mark.parametrize("key", ["source_tokenizer_sha256", "target_tokenizer_sha256"])
+def test_the_tokenizer_of_either_side_counts(tmp_path, make_contents, separate_tokenizers, key):
+    one, other = (make_contents(tokenizers=separate_tokenizers) for _ in range(2))
+    assert_must_agree(key, one, other, tmp_path)
+
+
+def assert_must_agree(key, one, other, folder):
+    other["latimer"][key] = "0" * 64
+    paths = write_all(folder, one, other)
+    with pytest.raises(LatimerError, match=f"the {key} of ") as caught:
+        average(paths)
+    assert all(str(path) in str(caught.value) for path in paths)
 
 
 def test_nothing_has_no_mean():

@@ -13,10 +13,36 @@ def test_a_model_is_rebuilt_from_the_file_alone(tiny_checkpoint, make_model, tin
     source, target = torch.tensor([[5, 6, 7, 3]]), torch.tensor([[2, 9, 8]])
     assert torch.equal(loaded.model(source, target), original(source, target))
     assert not loaded.model.training
-    assert loaded.tokenizer == tiny_tokenizer
+    assert loaded.tokenizers == (tiny_tokenizer, tiny_tokenizer)
     assert (loaded.source_language, loaded.target_language) == ("xx", "yy")
     assert loaded.updates == 100
     assert len(loaded.sha256) == 64
+
+
+def test_separate_vocabularies_are_in_the_file(tmp_path, make_contents, separate_tokenizers):
+    # field case 83
+    contents = make_contents(tokenizers=separate_tokenizers)
+    write_checkpoint(contents, tmp_path / "a.ckpt")
+    loaded = load_model(tmp_path / "a.ckpt")
+    assert loaded.tokenizers == separate_tokenizers
+    assert loaded.model.output.out_features == separate_tokenizers.target.vocab_size == 50
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_the_tokenizer_of_the_other_side_is_refused(
+    tmp_path, make_contents, separate_tokenizers, side
+):
+    # field case 85
+    contents = make_contents(tokenizers=separate_tokenizers)
+    wrong = {"source": separate_tokenizers.target, "target": separate_tokenizers.source}[side]
+    contents["latimer"][f"{side}_tokenizer"] = wrong.model_bytes
+    write_checkpoint(contents, tmp_path / "a.ckpt")
+    with pytest.raises(LatimerError, match=f"the {side} tokenizer is not the one that the model"):
+        load_model(tmp_path / "a.ckpt")
+    contents["latimer"][f"{side}_tokenizer_sha256"] = wrong.sha256
+    write_checkpoint(contents, tmp_path / "a.ckpt")
+    with pytest.raises(LatimerError, match=f"the {side} tokenizer has .* model's {side} embedding"):
+        load_model(tmp_path / "a.ckpt")
 
 
 def test_another_tokenizer_of_the_same_size_is_refused(

@@ -142,7 +142,7 @@ def test_one_pair():  # field case 22
 
 
 def test_more_processes_than_pairs():
-    with pytest.raises(LatimerError, match=r"1 training pairs.*2 processes.*trainer\.devices=1"):
+    with pytest.raises(LatimerError, match=r"1 training pairs.*2 processes.*fewer processes"):
         TokenBatches(pairs_of((3, 3)), max_tokens=100, world_size=2)
 
 

@@ -129,7 +129,7 @@ def test_the_fingerprint_is_over_the_texts_and_their_order() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["bible", "multi30k", "wmt14_en_de"])
+@pytest.mark.parametrize("name", ["bible", "multi30k", "wmt14_en_de", "wmt14_en_fr"])
 def test_shipped_data_sets_are_complete(name: str) -> None:
     assert checked(composed(f"+data={name}")).format in ("bible", "hub")
 

@@ -89,7 +89,9 @@ def test_a_selection_can_be_written(pairs: EncodedPairs, tmp_path):
     assert EncodedPairs.open(tmp_path / "some.arrow").collate([0]).source.tolist() == [[6, 3]]
 
 
-def test_ids_beyond_the_vocabulary(mapped: EncodedPairs):  # field case 53
-    mapped.check_ids(18)
+def test_ids_beyond_the_vocabulary_of_their_side(mapped: EncodedPairs):  # field case 53
+    mapped.check_ids(source_vocab_size=14, target_vocab_size=18)
+    with pytest.raises(LatimerError, match=r"pairs\.arrow holds the id 13.* only 13 pieces"):
+        mapped.check_ids(source_vocab_size=13, target_vocab_size=18)
     with pytest.raises(LatimerError, match=r"pairs\.arrow holds the id 17.* only 17 pieces"):
-        mapped.check_ids(17)
+        mapped.check_ids(source_vocab_size=18, target_vocab_size=17)

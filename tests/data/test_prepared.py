@@ -11,12 +11,13 @@ from latimer.config.tokenizer import TokenizerConfig
 from latimer.data.encoded import EncodedPairs
 from latimer.data.prepared import PreparedCorpus, prepare, report_rows
 from latimer.errors import LatimerError
-from latimer.tokenizer import Tokenizer, train_tokenizer
+from latimer.tokenizer import Tokenizer, Tokenizers, train_tokenizer
 
 CLEANING = CleaningConfig(
     max_length=60, max_ratio=9, drop_duplicates=True, drop_copies=True, drop_in_test=True
 )
 TOKENIZER = TokenizerConfig(
+    vocabulary="joint",
     model_type="bpe",
     vocab_size=45,
     character_coverage=1.0,
@@ -24,6 +25,7 @@ TOKENIZER = TokenizerConfig(
     byte_fallback=False,
     file=None,
 )
+SEPARATE = TOKENIZER.model_copy(update={"vocabulary": "separate"})
 WORDS = ["red", "boat", "door", "blue", "kettle", "small", "house", "tree"]
 
 
@@ -60,10 +62,11 @@ def folder(tmp_path) -> Path:
     return tmp_path / "prepared"
 
 
-def texts_of(pairs: EncodedPairs, tokenizer: Tokenizer) -> list[tuple[str, str]]:
+def texts_of(pairs: EncodedPairs, tokenizers: Tokenizers) -> list[tuple[str, str]]:
+    source, target = tokenizers
     batches = [pairs.collate([row]) for row in range(len(pairs))]
     return [
-        (tokenizer.decode(batch.source[0].tolist()), tokenizer.decode(batch.labels[0].tolist()))
+        (source.decode(batch.source[0].tolist()), target.decode(batch.labels[0].tolist()))
         for batch in batches
     ]
 
@@ -77,19 +80,27 @@ def visible(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
 
 
-def test_ids_are_those_of_the_text(data: FilesData, folder: Path):
-    corpus = prepare(data, TOKENIZER, folder=folder)
+@pytest.mark.parametrize("config", [TOKENIZER, SEPARATE])
+def test_ids_are_those_of_the_text(data: FilesData, folder: Path, config: TokenizerConfig):
+    corpus = prepare(data, config, folder=folder)
     lines = lines_of(data.train.source)
-    assert texts_of(corpus.train, corpus.tokenizer) == [(line, line.upper()) for line in lines]
-    assert corpus.tokenizer.vocab_size == corpus.report["vocab_size"] == 45
-    assert corpus.report["tokenizer_sha256"] == corpus.tokenizer.sha256
+    assert texts_of(corpus.train, corpus.tokenizers) == [(line, line.upper()) for line in lines]
+    for side in ("source", "target"):
+        assert corpus.report[f"{side}_vocab_size"] == config.vocab_size
+
+
+def test_the_report_names_the_joint_tokenizer_or_both(data: FilesData, folder: Path):
+    joint, separate = (prepare(data, config, folder=folder) for config in (TOKENIZER, SEPARATE))
+    assert joint.report["tokenizer_sha256"] == joint.tokenizers.source.sha256
+    assert separate.report["source_tokenizer_sha256"] == separate.tokenizers.source.sha256
+    assert separate.report["target_tokenizer_sha256"] == separate.tokenizers.target.sha256
 
 
 def test_validation_and_test_sets_stay_whole(data: FilesData, folder: Path):  # field case 21
     corpus = prepare(data, TOKENIZER, folder=folder)
     lines = lines_of(data.validation.source)
     assert corpus.validation_text["source"][:] == lines
-    assert [source for source, _ in texts_of(corpus.validation, corpus.tokenizer)] == [
+    assert [source for source, _ in texts_of(corpus.validation, corpus.tokenizers)] == [
         line.strip() for line in lines
     ]
     assert corpus.validation.source_lengths.max() > CLEANING.max_length
@@ -103,19 +114,42 @@ def test_the_tokenizer_is_trained_on_cleaned_training_text_alone(data: FilesData
     corpus = prepare(data.model_copy(update={"cleaning": CLEANING}), TOKENIZER, folder=folder)
     assert corpus.report["train"]["dropped"]["duplicate"] == 1
     cyrillic = ["ж ж ж ж ж ж ж ж ж ж", "Ж Ж Ж Ж Ж Ж Ж Ж Ж Ж"]
-    assert corpus.tokenizer == train_tokenizer([*both, *cyrillic], vocab_size=45)
+    assert corpus.tokenizers.source is corpus.tokenizers.target
+    assert corpus.tokenizers.source == train_tokenizer([*both, *cyrillic], vocab_size=45)
 
 
+def test_each_side_has_its_own_tokenizer_if_they_are_separate(data: FilesData, folder: Path):
+    corpus = prepare(data, SEPARATE, folder=folder)
+    sides = (data.train.source, data.train.target)
+    assert corpus.tokenizers == tuple(train_tokenizer(lines_of(s), vocab_size=45) for s in sides)
+
+
+def test_unknown_pieces_are_those_of_their_own_side(data: FilesData, folder: Path):
+    capitals = split(folder.parent, "capitals", "RED BOAT")
+    data = data.model_copy(update={"validation": capitals})
+    figures = prepare(data, SEPARATE, folder=folder).report["validation"]
+    assert figures["source"]["unknown_share"] == 0.5, "all but the two marks of a space"
+    assert figures["target"]["unknown_share"] == 0
+
+
+def test_the_side_that_is_too_small_for_its_vocabulary_is_named(data: FilesData, folder: Path):
+    poor = write(folder.parent / "poor.xx", *["a b c d e f"] * 60)
+    train = data.train.model_copy(update={"target": poor})
+    with pytest.raises(LatimerError, match=r"tokenizer\.vocab_size=45.*\(the target side\)"):
+        prepare(data.model_copy(update={"train": train}), SEPARATE, folder=folder)
+
+
+@pytest.mark.parametrize("config", [TOKENIZER, SEPARATE])
 def test_the_second_start_encodes_nothing(  # field case 16
-    data: FilesData, folder: Path, monkeypatch: pytest.MonkeyPatch
+    data: FilesData, folder: Path, monkeypatch: pytest.MonkeyPatch, config: TokenizerConfig
 ):
-    first = prepare(data, TOKENIZER, folder=folder)
+    first = prepare(data, config, folder=folder)
     monkeypatch.setattr(Tokenizer, "encode_batch", lambda *_: pytest.fail("encoded again"))
-    second = prepare(data, TOKENIZER, folder=folder)
+    second = prepare(data, config, folder=folder)
     assert (first.report["cache"], second.report["cache"]) == ("miss", "hit")
     assert first.report | {"cache": "hit"} == second.report
-    assert texts_of(first.train, first.tokenizer) == texts_of(second.train, second.tokenizer)
-    assert first.tokenizer == second.tokenizer
+    assert texts_of(first.train, first.tokenizers) == texts_of(second.train, second.tokenizers)
+    assert first.tokenizers == second.tokenizers
 
 
 def test_a_renamed_file_is_found_again(data: FilesData, folder: Path):
@@ -167,6 +201,7 @@ def test_any_change_of_the_data_misses(  # field case 16
 @pytest.mark.parametrize(
     "change",
     [
+        {"vocabulary": "separate"},
         {"vocab_size": 46},
         {"model_type": "unigram"},
         {"character_coverage": 0.999},
@@ -188,7 +223,7 @@ def test_another_model_under_the_same_name_misses(data: FilesData, folder: Path)
         path.write_bytes(train_tokenizer(lines, vocab_size=vocab_size).model_bytes)
         corpus = prepare(data, config, folder=folder)
         assert corpus.report["cache"] == "miss"
-        assert corpus.tokenizer == Tokenizer.from_file(path)
+        assert corpus.tokenizers == Tokenizers.joint(Tokenizer.from_file(path))
         assert corpus.train.source.ids.max() < vocab_size
     assert prepare(data, config, folder=folder).report["cache"] == "hit"
 

@@ -31,6 +31,8 @@ def test_every_option_is_valid(option: str):
         {"vocab_size": 8000.5},
         {"vocab_size": "8000"},
         {"model_type": "word"},
+        {"vocabulary": "shared"},
+        {"vocabulary": "separate", "file": "my.model"},
         {"character_coverage": 1.1},
         {"character_coverage": 0},
         {"normalization": "NFC"},

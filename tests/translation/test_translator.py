@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from latimer.decoding import SearchSettings, force_decode
+from latimer.decoding import SearchSettings, beam_search, force_decode
 from latimer.errors import LatimerError
 from latimer.tokenizer import EOS_ID
 from latimer.translation import Translator, choose_device
@@ -14,8 +14,8 @@ SETTINGS = SearchSettings(beam_size=3, max_length_offset=4)
 
 
 @pytest.fixture(scope="module")
-def translator(make_model, tiny_tokenizer):
-    return Translator(make_model(), tiny_tokenizer, SETTINGS, max_tokens=2000)
+def translator(make_model, tiny_tokenizers):
+    return Translator(make_model(), tiny_tokenizers, SETTINGS, max_tokens=2000)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_the_batch_has_no_influence(translator, lines):  # field cases 6, 97
     assert len(set(alone)) > 40, "the model says nearly the same of everything: no test"
     assert in_chunks(translator, lines, 7) == alone
     assert in_chunks(translator, lines, 64) == alone
-    translator = Translator(translator.model, translator.tokenizer, SETTINGS, max_tokens=100)
+    translator = Translator(translator.model, translator.tokenizers, SETTINGS, max_tokens=100)
     assert translator.translate(lines) == alone
 
 
@@ -60,15 +60,16 @@ def test_a_blank_line_does_not_reach_the_model(translator, monkeypatch):  # fiel
 
 
 def test_only_pieces_of_text_are_returned(translator, lines):  # field cases 98, 119
+    pieces = translator.tokenizers.target.vocab_size
     for hypotheses in translator.search(lines):
         for hypothesis in hypotheses:
-            assert all(EOS_ID < piece < translator.tokenizer.vocab_size for piece in hypothesis.ids)
+            assert all(EOS_ID < piece < pieces for piece in hypothesis.ids)
 
 
 def test_scores_are_those_of_forced_decoding(translator, lines):  # field case 102
     for line in lines[:3] + lines[4:21]:
         for hypothesis in translator.search([line])[0:1]:
-            source = torch.tensor([[*translator.tokenizer.encode(line), EOS_ID]])
+            source = torch.tensor([[*translator.tokenizers.source.encode(line), EOS_ID]])
             if not hypothesis or not hypothesis[0].finished:
                 continue
             best = hypothesis[0]
@@ -80,39 +81,53 @@ def test_scores_are_those_of_forced_decoding(translator, lines):  # field case 1
 def test_several_hypotheses_best_first(translator, lines):
     settings = replace(SETTINGS, n_best=3)
     found = Translator(
-        translator.model, translator.tokenizer, settings, max_tokens=2000
+        translator.model, translator.tokenizers, settings, max_tokens=2000
     ).translations(lines[:3])
     for translation in found:
         scores = [hypothesis.score for hypothesis in translation.hypotheses]
         assert len(scores) == 3
         assert scores == sorted(scores, reverse=True)
-        assert translation.text == translator.tokenizer.decode(translation.hypotheses[0].ids)
+        best = translation.hypotheses[0]
+        assert translation.text == translator.tokenizers.target.decode(best.ids)
+
+
+def test_sources_are_cut_by_their_own_tokenizer_and_hypotheses_joined_by_theirs(
+    make_model, separate_tokenizers, lines
+):
+    source, target = separate_tokenizers
+    model = make_model(**separate_tokenizers.vocab_sizes)
+    translator = Translator(model, separate_tokenizers, SETTINGS, max_tokens=2000)
+    for line, translation in zip(lines[:3], translator.translations(lines[:3]), strict=True):
+        [[best]] = beam_search(model, torch.tensor([[*source.encode(line), EOS_ID]]), SETTINGS)
+        assert translation.hypotheses[0].ids == best.ids
+        assert translation.text == target.decode(best.ids) != source.decode(best.ids)
 
 
 def test_sinusoids_know_no_limit(translator):
     [translation] = translator.translations(["red " * 400])
     assert not translation.cut
-    assert len(translator.tokenizer.encode("red " * 400)) >= 400
+    assert len(translator.tokenizers.source.encode("red " * 400)) >= 400
 
 
-def test_sources_beyond_the_learned_positions_are_cut_and_counted(make_model, tiny_tokenizer):
+def test_sources_beyond_the_learned_positions_are_cut_and_counted(make_model, tiny_tokenizers):
     # field case 21
     model = make_model(positions="learned", max_length=10)
     settings = SearchSettings(beam_size=2, max_length_offset=50)
-    translator = Translator(model, tiny_tokenizer, settings, max_tokens=500)
+    translator = Translator(model, tiny_tokenizers, settings, max_tokens=500)
     short, long = translator.translations(["red", "red boat sea bird " * 9])
     assert (short.cut, long.cut) == (False, True)
     assert max(len(t.hypotheses[0].ids) for t in (short, long)) <= 9
-    nine = tiny_tokenizer.encode("red boat sea bird " * 9)[:9]
-    [cut] = translator.translations([tiny_tokenizer.decode(nine)])
-    assert tiny_tokenizer.encode(tiny_tokenizer.decode(nine)) == nine
+    tokenizer = tiny_tokenizers.source
+    nine = tokenizer.encode("red boat sea bird " * 9)[:9]
+    [cut] = translator.translations([tokenizer.decode(nine)])
+    assert tokenizer.encode(tokenizer.decode(nine)) == nine
     assert (cut.cut, cut.text) == (False, long.text)
 
 
-def test_the_precision_and_the_mode_of_a_training_do_not_matter(make_model, tiny_tokenizer, lines):
+def test_the_precision_and_the_mode_of_a_training_do_not_matter(make_model, tiny_tokenizers, lines):
     # field case 115
     model = make_model(dropout=0.5)
-    translator = Translator(model, tiny_tokenizer, SETTINGS, max_tokens=2000)
+    translator = Translator(model, tiny_tokenizers, SETTINGS, max_tokens=2000)
     expected = translator.search(lines[:10])
     model.train()
     with torch.autocast("cpu", dtype=torch.bfloat16):

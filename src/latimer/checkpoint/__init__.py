@@ -1,6 +1,6 @@
 """The checkpoint: one file of tensors and plain values that is enough by itself.
 
-It holds the weights, the hyper-parameters, the languages, the tokenizer's bytes and the whole
+It holds the weights, the hyper-parameters, the languages, the tokenizers' bytes and the whole
 configuration, so it can be moved to another machine and its training data deleted. Reading one
 never runs code, whoever made it.
 """

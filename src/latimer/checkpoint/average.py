@@ -9,8 +9,14 @@ from torch import Tensor
 
 from latimer.checkpoint.file import read_checkpoint
 from latimer.errors import LatimerError
+from latimer.tokenizer import TOKENIZER_NAMES
 
-MUST_AGREE = ("hyperparameters", "tokenizer_sha256", "source_language", "target_language")
+MUST_AGREE = (
+    "hyperparameters",
+    *(f"{name}_sha256" for name in TOKENIZER_NAMES),
+    "source_language",
+    "target_language",
+)
 
 
 def average(paths: Sequence[str | Path]) -> dict[str, Any]:
@@ -24,7 +30,7 @@ def average(paths: Sequence[str | Path]) -> dict[str, Any]:
         paths: one checkpoint or more; their order does not matter.
 
     Raises:
-        LatimerError: there are none, or they differ in hyper-parameters, tokenizer or languages.
+        LatimerError: there are none, or they differ in hyper-parameters, tokenizers or languages.
     """
     if not paths:
         raise LatimerError("averaging: no checkpoints were given")
@@ -48,10 +54,10 @@ def _check_agreement(
     first: dict[str, Any], other: dict[str, Any], first_path: str | Path, path: str | Path
 ) -> None:
     for key in MUST_AGREE:
-        if first[key] != other[key]:
+        if first.get(key) != other.get(key):
             raise LatimerError(
-                f"averaging: the {key} of {path} ({other[key]}) is not that of "
-                f"{first_path} ({first[key]})"
+                f"averaging: the {key} of {path} ({other.get(key)}) is not that of "
+                f"{first_path} ({first.get(key)})"
             )
 
 

@@ -11,7 +11,7 @@ from latimer.checkpoint.file import read_checkpoint
 from latimer.checkpoint.location import find_checkpoint
 from latimer.errors import LatimerError
 from latimer.model import Transformer
-from latimer.tokenizer import Tokenizer
+from latimer.tokenizer import TOKENIZER_NAMES, Tokenizer, Tokenizers
 
 MODEL_PREFIX = "model."
 
@@ -22,7 +22,7 @@ class LoadedModel:
 
     Attributes:
         model: in evaluation mode, on the CPU, in float32.
-        tokenizer: the one that it was trained with.
+        tokenizers: those that it was trained with.
         source_language: what it translates from.
         target_language: what it translates to.
         updates: optimizer updates behind these weights.
@@ -32,7 +32,7 @@ class LoadedModel:
     """
 
     model: Transformer
-    tokenizer: Tokenizer
+    tokenizers: Tokenizers
     source_language: str
     target_language: str
     updates: int
@@ -48,15 +48,15 @@ def load_model(path: str | Path) -> LoadedModel:
         path: a file, or a run's folder for its best checkpoint.
 
     Raises:
-        LatimerError: as :func:`read_checkpoint`; or tokenizer and weights do not belong together.
+        LatimerError: as :func:`read_checkpoint`; or tokenizers and weights do not belong together.
     """
     path = find_checkpoint(path)
     contents = read_checkpoint(path)
     about = contents["latimer"]
-    tokenizer = _load_tokenizer(about, path)
+    tokenizers = _load_tokenizers(about, path)
     return LoadedModel(
-        model=_rebuild(contents, tokenizer, path),
-        tokenizer=tokenizer,
+        model=_rebuild(contents, tokenizers, path),
+        tokenizers=tokenizers,
         source_language=about["source_language"],
         target_language=about["target_language"],
         updates=about["updates"],
@@ -75,25 +75,30 @@ def load_weights(contents: dict[str, Any]) -> dict[str, Tensor]:
     }
 
 
-def _load_tokenizer(about: dict[str, Any], path: Path) -> Tokenizer:
+def _load_tokenizers(about: dict[str, Any], path: Path) -> Tokenizers:
+    stored = [name for name in TOKENIZER_NAMES if name in about]
+    return Tokenizers.from_named({name: _load_tokenizer(name, about, path) for name in stored})
+
+
+def _load_tokenizer(name: str, about: dict[str, Any], path: Path) -> Tokenizer:
     # The hash first: bytes that are not the ones that were stored need not be parsed.
-    found = hashlib.sha256(about["tokenizer"]).hexdigest()
-    if found != about["tokenizer_sha256"]:
+    found, wanted = hashlib.sha256(about[name]).hexdigest(), about[f"{name}_sha256"]
+    if found != wanted:
         raise LatimerError(
-            f"{path}: the tokenizer is not the one that the model was trained with: its SHA-256 "
-            f"is {found}, the model's {about['tokenizer_sha256']}"
+            f"{path}: the {name.replace('_', ' ')} is not the one that the model was trained with: "
+            f"its SHA-256 is {found}, the model's {wanted}"
         )
-    return Tokenizer(about["tokenizer"])
+    return Tokenizer(about[name])
 
 
-def _rebuild(contents: dict[str, Any], tokenizer: Tokenizer, path: Path) -> Transformer:
+def _rebuild(contents: dict[str, Any], tokenizers: Tokenizers, path: Path) -> Transformer:
     hyperparameters = contents["latimer"]["hyperparameters"]
-    for side in ("source", "target"):
+    for side, tokenizer in tokenizers._asdict().items():
         rows = hyperparameters[f"{side}_vocab_size"]
         if rows != tokenizer.vocab_size:
             raise LatimerError(
-                f"{path}: the tokenizer has {tokenizer.vocab_size} pieces, but the model's "
-                f"{side} embedding has {rows} rows"
+                f"{path}: the {side} tokenizer has {tokenizer.vocab_size} pieces, but the "
+                f"model's {side} embedding has {rows} rows"
             )
     model = Transformer(**hyperparameters)
     try:

@@ -97,6 +97,17 @@ class RunConfig(Section):
             )
         return model
 
+    @field_validator("model")
+    @classmethod
+    def _shares_what_is_joint(cls, model: ModelConfig, before: ValidationInfo) -> ModelConfig:
+        tokenizer = before.data.get("tokenizer")
+        if model.tying == "all" and tokenizer is not None and tokenizer.vocabulary == "separate":
+            raise ValueError(
+                "tying=all shares one matrix between source and target, whose vocabularies are "
+                "not the same; write model.tying=decoder or tokenizer.vocabulary=joint"
+            )
+        return model
+
     @field_validator("batches")
     @classmethod
     def _have_room(cls, batches: BatchesConfig, before: ValidationInfo) -> BatchesConfig:

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from latimer.config.base import Section
 
@@ -11,17 +11,29 @@ class TokenizerConfig(Section):
     """The SentencePiece model: how it is trained, or the file to take instead.
 
     Attributes:
+        vocabulary: one of both sides together (the paper, section 5.1), or one of each side.
         model_type: byte-pair encoding, or the unigram language model.
-        vocab_size: pieces of the joint vocabulary, the four special ones included.
+        vocab_size: pieces of a vocabulary, the four special ones included.
         character_coverage: the share of the training text's characters with a piece of their own.
         normalization: SentencePiece's rule for rewriting characters before cutting.
         byte_fallback: spell unknown characters by the bytes of their UTF-8.
-        file: a trained model to use; the other keys are then without effect.
+        file: a trained model for both sides; of the other keys, none then has an effect.
     """
 
+    vocabulary: Literal["joint", "separate"]
     model_type: Literal["bpe", "unigram"]
     vocab_size: int = Field(gt=4)
     character_coverage: float = Field(gt=0, le=1)
     normalization: Literal["nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"]
     byte_fallback: bool
     file: str | None
+
+    @field_validator("file")
+    @classmethod
+    def _is_of_both_sides(cls, file: str | None, before: ValidationInfo) -> str | None:
+        if file is not None and before.data.get("vocabulary") == "separate":
+            raise ValueError(
+                "is one model for both sides; write tokenizer.vocabulary=joint, or "
+                "tokenizer.file=null to train one of each side"
+            )
+        return file

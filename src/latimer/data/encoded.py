@@ -122,17 +122,21 @@ class EncodedPairs(Dataset[list[Batch]]):
         labels[line, self.target_lengths[chosen]] = EOS_ID
         return Batch(*map(torch.from_numpy, (source, target_input, labels, chosen)))
 
-    def check_ids(self, vocab_size: int) -> None:
-        """Raises LatimerError when an id is not smaller than ``vocab_size``.
+    def check_ids(self, *, source_vocab_size: int, target_vocab_size: int) -> None:
+        """Raises LatimerError when an id is not smaller than the vocabulary of its side.
 
         A device would say no more than that some assertion failed.
         """
-        largest = max(int(side.ids.max(initial=0)) for side in (self.source, self.target))
-        if largest >= vocab_size:
-            raise LatimerError(
-                f"the prepared corpus {self._path or 'in memory'} holds the id {largest}, and the "
-                f"vocabulary has only {vocab_size} pieces: they don't belong together"
-            )
+        for side, vocab_size in (
+            (self.source, source_vocab_size),
+            (self.target, target_vocab_size),
+        ):
+            largest = int(side.ids.max(initial=0))
+            if largest >= vocab_size:
+                raise LatimerError(
+                    f"the prepared corpus {self._path or 'in memory'} holds the id {largest}, and "
+                    f"the vocabulary has only {vocab_size} pieces: they don't belong together"
+                )
 
 
 def _side(table: pa.Table, name: str) -> Side:

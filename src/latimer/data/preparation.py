@@ -1,7 +1,8 @@
-"""From raw pairs to ids: clean, train the tokenizer, encode, drop what is too long."""
+"""From raw pairs to ids: clean, train the tokenizers, encode, drop what is too long."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
 from typing import Any, Self
 
 import pyarrow as pa
@@ -14,7 +15,10 @@ from latimer.data.corpus import read_split, read_test_sets
 from latimer.data.encoded import IDS, EncodedPairs
 from latimer.data.pairs import ROWS_AT_ONCE, texts
 from latimer.data.report import describe, find_warnings
-from latimer.tokenizer import Tokenizer, train_tokenizer
+from latimer.errors import LatimerError
+from latimer.tokenizer import Tokenizer, Tokenizers, train_tokenizer
+
+SIDES = ["source", "target"]
 
 
 @dataclass(frozen=True)
@@ -44,31 +48,31 @@ class Encoding:
 
     train: EncodedPairs
     validation: EncodedPairs
-    tokenizer: Tokenizer
+    tokenizers: Tokenizers
     report: dict[str, Any]
 
 
 def encode_corpus(
-    raw: RawCorpus, cleaning: CleaningConfig, tokenizer: Tokenizer | TokenizerConfig
+    raw: RawCorpus, cleaning: CleaningConfig, tokenizers: Tokenizers | TokenizerConfig
 ) -> Encoding:
     """Cleans the training split, and encodes it and the validation split.
 
     Args:
         raw: the splits; validation keeps all its pairs, whatever their length.
         cleaning: what to drop from the training split.
-        tokenizer: a trained one, or how to train it: on both sides of what is left after cleaning.
+        tokenizers: trained ones, or how to train them: on what is left after cleaning.
 
     Raises:
         LatimerError: nothing is left of the training split, or it allows no such tokenizer.
     """
     kept, counts = clean(raw.train, cleaning, list(raw.held_out.values()))
-    if isinstance(tokenizer, TokenizerConfig):
-        tokenizer = train_tokenizer(_lines(kept), **tokenizer.model_dump(exclude={"file"}))
-    train = encode(kept, tokenizer)
+    if isinstance(tokenizers, TokenizerConfig):
+        tokenizers = train_tokenizers(kept, tokenizers)
+    train = encode(kept, tokenizers)
     rows = drop_long(train.source_lengths, train.target_lengths, cleaning.max_length)
     counts = counts.and_dropped("too_long", len(kept) - len(rows))
     counts.check()
-    train, validation = train.select(rows), encode(raw.validation, tokenizer)
+    train, validation = train.select(rows), encode(raw.validation, tokenizers)
     leaks = {name: overlap(kept.select(rows), pairs) for name, pairs in raw.held_out.items()}
     report: dict[str, Any] = {
         "train": _describe_training(counts, train),
@@ -77,23 +81,41 @@ def encode_corpus(
         "leaks": leaks,
     }
     report["warnings"] = find_warnings(report)
-    return Encoding(train, validation, tokenizer, report)
+    return Encoding(train, validation, tokenizers, report)
 
 
-def encode(pairs: Dataset, tokenizer: Tokenizer) -> EncodedPairs:
-    """Cuts both sides of all pairs into pieces."""
+def train_tokenizers(pairs: Dataset, config: TokenizerConfig) -> Tokenizers:
+    """Trains one tokenizer on both sides of all pairs, or one on each side.
+
+    Raises:
+        LatimerError: the text allows no such tokenizer.
+    """
+    settings = config.model_dump(exclude={"vocabulary", "file"})
+    if config.vocabulary == "joint":
+        return Tokenizers.joint(train_tokenizer(chain.from_iterable(texts(pairs)), **settings))
+    return Tokenizers(*(_train_on_side(side, pairs, settings) for side in SIDES))
+
+
+def _train_on_side(side: str, pairs: Dataset, settings: dict[str, Any]) -> Tokenizer:
+    lines = map(itemgetter(SIDES.index(side)), texts(pairs))
+    try:
+        return train_tokenizer(lines, **settings)
+    except LatimerError as error:
+        raise LatimerError(f"{error} (the {side} side)") from error
+
+
+def encode(pairs: Dataset, tokenizers: Tokenizers) -> EncodedPairs:
+    """Cuts each side of all pairs into its pieces."""
     batches = []
-    for rows in pairs.select_columns(["source", "target"]).iter(batch_size=ROWS_AT_ONCE):
-        ids = [pa.array(tokenizer.encode_batch(rows[side]), IDS) for side in ("source", "target")]
-        batches.append(pa.record_batch(ids, names=["source", "target"]))
+    for rows in pairs.select_columns(SIDES).iter(batch_size=ROWS_AT_ONCE):
+        ids = [
+            pa.array(tokenizer.encode_batch(rows[side]), IDS)
+            for side, tokenizer in zip(SIDES, tokenizers, strict=True)
+        ]
+        batches.append(pa.record_batch(ids, names=SIDES))
     return EncodedPairs(pa.Table.from_batches(batches))
 
 
 def _describe_training(counts: Counts, train: EncodedPairs) -> dict[str, Any]:
     dropped = {"read": counts.read, "dropped": counts.dropped, "kept": counts.kept}
     return {**dropped, **describe(train)}
-
-
-def _lines(pairs: Dataset) -> Iterator[str]:
-    for pair in texts(pairs):
-        yield from pair

@@ -22,14 +22,14 @@ from latimer.data.encoded import EncodedPairs
 from latimer.data.preparation import Encoding, RawCorpus, encode_corpus
 from latimer.data.report import report_rows
 from latimer.errors import LatimerError
-from latimer.tokenizer import Tokenizer
+from latimer.tokenizer import Tokenizer, Tokenizers
 
 __all__ = ["PreparedCorpus", "prepare", "report_rows"]
 
 FORMAT = 1  # of what is kept; a change of it misses all that was kept before
 KEY_DIGITS = 16
 TRAIN, VALIDATION = "train.arrow", "validation.arrow"
-TOKENIZER, REPORT = "tokenizer.model", "report.json"
+MODEL_SUFFIX, REPORT = ".model", "report.json"
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PreparedCorpus:
         validation: the whole validation split, however long its sentences are.
         validation_text: the same pairs as raw text, in the same order.
         test_sets: the raw pairs of each.
-        tokenizer: what the ids were made with.
+        tokenizers: what the ids were made with.
         report: plain figures for ``data.json``; :func:`latimer.data.report.report_rows` makes the
             printed table of them.
     """
@@ -50,7 +50,7 @@ class PreparedCorpus:
     validation: EncodedPairs
     validation_text: Dataset
     test_sets: dict[str, Dataset]
-    tokenizer: Tokenizer
+    tokenizers: Tokenizers
     report: dict[str, Any]
 
 
@@ -61,19 +61,19 @@ def prepare(data: DataConfig, tokenizer: TokenizerConfig, *, folder: Path) -> Pr
 
     Args:
         data: the data set and the cleaning.
-        tokenizer: how to train the tokenizer, or the file of a trained one.
+        tokenizer: how to train the tokenizers, or the file of a trained one.
         folder: where prepared corpora are kept, each in a folder of its own.
 
     Raises:
-        LatimerError: a split can't be read, nothing is left of the training split, the tokenizer
-            can't be had, or the folder can't be written to.
+        LatimerError: a split can't be read, nothing is left of the training split, the
+            tokenizers can't be had, or the folder can't be written to.
     """
     raw = RawCorpus.read(data)
-    given = Tokenizer.from_file(tokenizer.file) if tokenizer.file else None
+    given = Tokenizers.joint(Tokenizer.from_file(tokenizer.file)) if tokenizer.file else None
     settings = {
         "format": FORMAT,
         "cleaning": data.cleaning.model_dump(),
-        "tokenizer": given.sha256 if given else tokenizer.model_dump(exclude={"file"}),
+        "tokenizer": given.hashes if given else tokenizer.model_dump(exclude={"file"}),
         "fingerprints": _fingerprints(raw),
     }
     key = sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
@@ -114,7 +114,8 @@ def _write(encoding: Encoding, place: Path) -> None:
         aside.mkdir()
         encoding.train.write(aside / TRAIN)
         encoding.validation.write(aside / VALIDATION)
-        (aside / TOKENIZER).write_bytes(encoding.tokenizer.model_bytes)
+        for name, tokenizer in encoding.tokenizers.named.items():
+            (aside / f"{name}{MODEL_SUFFIX}").write_bytes(tokenizer.model_bytes)
         (aside / REPORT).write_text(json.dumps(encoding.report, indent=2), encoding="utf-8")
         aside.rename(place)
     finally:
@@ -122,17 +123,17 @@ def _write(encoding: Encoding, place: Path) -> None:
 
 
 def _open(place: Path, raw: RawCorpus, settings: dict[str, Any]) -> PreparedCorpus:
-    tokenizer = Tokenizer((place / TOKENIZER).read_bytes())
+    models = {path.stem: path.read_bytes() for path in place.glob(f"*{MODEL_SUFFIX}")}
+    tokenizers = Tokenizers.from_named({name: Tokenizer(model) for name, model in models.items()})
     train, validation = (EncodedPairs.open(place / name) for name in (TRAIN, VALIDATION))
     for pairs in (train, validation):
-        pairs.check_ids(tokenizer.vocab_size)
+        pairs.check_ids(**tokenizers.vocab_sizes)
     report = json.loads((place / REPORT).read_text(encoding="utf-8"))
-    vocabulary = {"vocab_size": tokenizer.vocab_size, "tokenizer_sha256": tokenizer.sha256}
     return PreparedCorpus(
         train=train,
         validation=validation,
         validation_text=raw.validation,
         test_sets=raw.test_sets,
-        tokenizer=tokenizer,
-        report={**settings, **vocabulary, **report},
+        tokenizers=tokenizers,
+        report={**settings, **tokenizers.vocab_sizes, **tokenizers.hashes, **report},
     )

@@ -2,6 +2,16 @@
 
 from latimer.tokenizer.ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from latimer.tokenizer.sentencepiece_model import Tokenizer
+from latimer.tokenizer.tokenizers import TOKENIZER_NAMES, Tokenizers
 from latimer.tokenizer.training import train_tokenizer
 
-__all__ = ["BOS_ID", "EOS_ID", "PAD_ID", "UNK_ID", "Tokenizer", "train_tokenizer"]
+__all__ = [
+    "BOS_ID",
+    "EOS_ID",
+    "PAD_ID",
+    "TOKENIZER_NAMES",
+    "UNK_ID",
+    "Tokenizer",
+    "Tokenizers",
+    "train_tokenizer",
+]

@@ -12,7 +12,7 @@ from torch.nn.utils.rnn import pad_sequence
 from latimer.checkpoint import LoadedModel, load_model
 from latimer.decoding import Hypothesis, SearchSettings, beam_search
 from latimer.model import Transformer
-from latimer.tokenizer import EOS_ID, PAD_ID, Tokenizer
+from latimer.tokenizer import EOS_ID, PAD_ID, Tokenizers
 from latimer.translation.batches import batches_by_length
 from latimer.translation.device import choose_device
 
@@ -41,7 +41,7 @@ class Translator:
 
     Args:
         model: where it lies is where it is used; it is put into evaluation mode while translating.
-        tokenizer: the one that it was trained with.
+        tokenizers: those that it was trained with.
         settings: how to search.
         max_tokens: the budget of a batch, in padded source pieces times beams.
     """
@@ -49,13 +49,13 @@ class Translator:
     def __init__(
         self,
         model: Transformer,
-        tokenizer: Tokenizer,
+        tokenizers: Tokenizers,
         settings: SearchSettings,
         *,
         max_tokens: int,
     ) -> None:
         self.model = model
-        self.tokenizer = tokenizer
+        self.tokenizers = tokenizers
         self.settings = settings
         self.max_tokens = max_tokens
         self.max_source_length: int | None = None
@@ -93,7 +93,7 @@ class Translator:
         """A translator of a model that was loaded; ``max_tokens`` None for that of its run."""
         return cls(
             loaded.model.to(choose_device(device)),
-            loaded.tokenizer,
+            loaded.tokenizers,
             settings,
             max_tokens=max_tokens or loaded.config["decoding"]["max_tokens"],
         )
@@ -118,14 +118,15 @@ class Translator:
         ):
             found = self._search([sources[row] for row in rows])
             for row, hypotheses in zip(rows, found, strict=True):
-                text = self.tokenizer.decode(hypotheses[0].ids)
+                text = self.tokenizers.target.decode(hypotheses[0].ids)
                 cut = len(sources[row]) < len(encoded[row])
                 result[row] = Translation(text, tuple(hypotheses), cut)
         return result
 
     def _encode(self, lines: Sequence[str]) -> list[list[int]]:
         """The pieces of each line; none for a blank one, whatever the normalisation makes of it."""
-        return self.tokenizer.encode_batch([line if line.strip() else "" for line in lines])
+        cleared = [line if line.strip() else "" for line in lines]
+        return self.tokenizers.source.encode_batch(cleared)
 
     def _search(self, sources: list[list[int]]) -> list[list[Hypothesis]]:
         device = next(self.model.parameters()).device
