@@ -1,0 +1,116 @@
+"""One page that shows everything, and needs no other file and no network."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+from latimer.attention_maps.reading import Reading
+
+STYLE = """
+:root { color-scheme: light dark;
+  --ink: #1b1b1b; --paper: #ffffff; --quiet: #5c5c5c; --line: #d9d9d9; }
+body { color: var(--ink); background: var(--paper); font: 1rem/1.5 system-ui, sans-serif;
+  margin: 0 auto; padding: 1rem; max-width: 122rem; }
+h1 { font-size: 1.4rem; margin: 0 0 1rem; }
+h2 { font-size: 1.15rem; margin: 2.5rem 0 0; }
+p, dl { max-width: 50rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; }
+dt, .quiet { color: var(--quiet); }
+dd { margin: 0; overflow-wrap: anywhere; }
+nav a { margin-right: 1rem; }
+a { color: inherit; }
+figure { margin: 1rem 0; overflow-x: auto; border-top: 1px solid var(--line); padding-top: .5rem; }
+img { display: block; max-width: none; }
+@media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .5rem; } }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8e8e8; --paper: #141414; --quiet: #a3a3a3; --line: #3a3a3a; }
+  img { filter: invert(.92) hue-rotate(180deg); }
+}
+"""
+KINDS = {
+    "encoder": (
+        "Encoder",
+        "Each piece of the source (row) gathers from all pieces of the source (columns).",
+    ),
+    "decoder": (
+        "Decoder",
+        "Before it writes its next piece (row), the decoder gathers from what stands there so far "
+        "(columns). What comes later weighs exactly zero: the empty upper triangle is the mask.",
+    ),
+    "cross": (
+        "Cross-attention",
+        "Before it writes its next piece (row), the decoder gathers from the source (columns).",
+    ),
+}
+
+
+class Picture(NamedTuple):
+    """A heatmap; its width is in CSS pixels, of which an inch has 96."""
+
+    kind: str
+    layer: int
+    png: bytes
+    width: int
+
+
+def make_page(reading: Reading, pictures: Sequence[Picture]) -> str:
+    """The page's HTML; the pictures are in it."""
+    sections = [_section(kind, [p for p in pictures if p.kind == kind]) for kind in KINDS]
+    links = [f'<a href="#{kind}">{name}</a>' for kind, (name, _) in KINDS.items()]
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Attention: {escape(reading.source)}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<h1>Attention</h1>
+<dl>
+{_terms(reading)}
+</dl>
+<p>A picture has a panel for each head. In a row, the colours say how much the piece on the left
+gathers from each piece below; the weights of a row sum to one. Darker is more (on a dark page:
+lighter), on a scale of square roots that is the same in all pictures.
+▁ is a space, &lt;s&gt; the beginning of the sentence and &lt;/s&gt; its end.</p>
+<nav>{"".join(links)}</nav>
+{"".join(sections)}</body>
+</html>
+"""
+
+
+def _terms(reading: Reading) -> str:
+    """What was read, what was written, and by whom."""
+    loaded = reading.loaded
+    pieces = len(reading.maps.cross.queries)
+    terms = {
+        f"source ({loaded.source_language})": (loaded.source_language, reading.source),
+        f"{'given target' if reading.given else 'translation'} ({loaded.target_language})": (
+            loaded.target_language,
+            reading.target,
+        ),
+        "log-probability": ("en", f"{reading.log_probability:.4f} nats, {pieces} pieces with eos"),
+        "checkpoint": ("en", f"{loaded.path.absolute()}, {loaded.updates:,} updates"),
+        "SHA-256": ("en", loaded.sha256),
+    }
+    return "\n".join(
+        f'<dt>{escape(name)}</dt><dd lang="{escape(lang)}" dir="auto">{escape(text)}</dd>'
+        for name, (lang, text) in terms.items()
+    )
+
+
+def _section(kind: str, pictures: Sequence[Picture]) -> str:
+    name, explanation = KINDS[kind]
+    figures = "".join(_figure(name, picture) for picture in pictures)
+    return f'<section id="{kind}">\n<h2>{name}</h2>\n<p>{explanation}</p>\n{figures}</section>\n'
+
+
+def _figure(name: str, picture: Picture) -> str:
+    data = b64encode(picture.png).decode("ascii")
+    alt = f"{name}, layer {picture.layer}: a heatmap for each head"
+    return (
+        f'<figure tabindex="0"><img alt="{alt}" width="{picture.width}" '
+        f'src="data:image/png;base64,{data}"></figure>\n'
+    )
