@@ -70,6 +70,10 @@ def test_a_key_like_no_other_is_refused_with_those_there_are(mistake):
         ("model.norm", "batch", "model.norm=batch: must be layer or rms"),
         ("model.norm_position", None, "model.norm_position: has no value"),
         ("model.max_length", 512, "model.max_length=512: must be null with positions=sinusoidal"),
+        ("model.activation", "tanh", "model.activation=tanh: must be relu, gelu or swiglu"),
+        ("model.attention_dropout", 1.0, "model.attention_dropout=1.0: must be less than 1"),
+        ("model.feed_forward_dropout", -1, "model.feed_forward_dropout=-1: must be at least 0"),
+        ("model.positions", "alibi", "model.positions=alibi: must be sinusoidal, learned or rot"),
         ("model", "small", "model=small: must be a section with keys of its own"),
         ("data.cleaning.drop_copies", "no", "data.cleaning.drop_copies=no: must be true or false"),
         ("data.cleaning.drop_copies", 1, "data.cleaning.drop_copies=1: must be true or false"),
@@ -160,6 +164,43 @@ def test_learned_positions_need_a_number_that_the_longest_pair_fits_in(settings)
         check(settings(learned), RunConfig)
     with pytest.raises(LatimerError, match=r"max_length=127 must be at least .*max_length=128"):
         check(settings({**learned, "model.max_length": 127}), RunConfig)
+
+
+def test_a_matrix_is_shared_by_both_sides_only_if_their_vocabulary_is(settings):
+    separate = {"tokenizer.vocabulary": "separate"}
+    with pytest.raises(LatimerError, match=r"write model\.tying=decoder or tokenizer\.vocabulary="):
+        check(settings({**separate, "model.tying": "all"}), RunConfig)
+    for tying in ("decoder", "none"):
+        check(settings({**separate, "model.tying": tying}), RunConfig)
+
+
+def test_a_tokenizer_that_is_given_is_of_both_sides(settings):
+    given = {"tokenizer.file": "my.model"}
+    check(settings(given), RunConfig)
+    with pytest.raises(LatimerError, match=r"^tokenizer\.file=my\.model: is one model for both si"):
+        check(settings({**given, "tokenizer.vocabulary": "separate"}), RunConfig)
+
+
+def test_rotary_positions_need_heads_of_an_even_width(settings):
+    rotary = {"model.positions": "rotary"}
+    check(settings(rotary), RunConfig)
+    check(settings({**rotary, "model.d_k": 6, "model.d_v": 5}), RunConfig)
+    narrow = {"model.d_model": 36, "model.heads": 12}
+    for changes in ({"model.d_k": 3}, narrow):
+        with pytest.raises(LatimerError, match=r"positions=rotary: turns pairs .* d_k=3 .* even"):
+            check(settings({**rotary, **changes}), RunConfig)
+    with pytest.raises(LatimerError, match=r"max_length=512: must be null with positions=rotary"):
+        check(settings({**rotary, "model.max_length": 512}), RunConfig)
+
+
+def test_a_mistake_in_the_sizes_is_not_told_twice(settings):
+    changes = {"model.positions": "rotary", "model.heads": 0, "model.max_length": 9}
+    with pytest.raises(LatimerError) as error:
+        check(settings(changes), RunConfig)
+    assert [line.split(":")[0] for line in str(error.value).split("\n  ")[1:]] == [
+        "model.heads=0",
+        "model.max_length=9",
+    ]
 
 
 @pytest.mark.parametrize(

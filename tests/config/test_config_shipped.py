@@ -28,13 +28,18 @@ NEEDED = {
 """What an option can't know."""
 
 
-def options(group: str) -> list[str]:
-    return [f"{group}={path.stem}" for path in sorted((CONF / group).glob("*.yaml"))]
+def options(group: str, files: str = "*.yaml") -> list[str]:
+    paths = sorted((CONF / group).glob(files))
+    return [f"{group}={path.relative_to(CONF / group).with_suffix('')}" for path in paths]
+
+
+EXPERIMENTS = options("experiment") + options("experiment", "*/*.yaml")
 
 
 def all_options() -> list[str]:
     groups = {path.parent.name for path in FILES if path.parent.parent == CONF}
-    return [option for group in sorted(groups - {"hydra"}) for option in options(group)]
+    others = sorted(groups - {"hydra", "experiment"})
+    return [option for group in others for option in options(group)] + EXPERIMENTS
 
 
 def file_name(path: Path) -> str:
@@ -52,19 +57,26 @@ def test_every_option_makes_an_evaluation(evaluation_config, option):
     evaluation_config("checkpoint=best.ckpt", option, *NEEDED.get(option, []))
 
 
-@pytest.mark.parametrize(("experiment", "debug"), product(options("experiment"), options("debug")))
+# Of the rescues, overfit alone chooses options of groups; a sample is enough for the others.
+@pytest.mark.parametrize(
+    ("experiment", "debug"),
+    [
+        *product(EXPERIMENTS, ["debug=overfit"]),
+        *product(options("experiment"), ["debug=limit", "debug=profile"]),
+    ],
+)
 def test_every_experiment_can_be_debugged(train_config, experiment, debug):
     name = debug.removeprefix("debug=")
     assert train_config(experiment, debug).name == f"debug-{name}"
 
 
 # field case 136
-@pytest.mark.parametrize("experiment", options("experiment"))
-def test_single_keys_win_over_experiments_and_these_over_groups(train_config, experiment):
-    config = train_config(experiment)
-    assert config.trainer.max_updates != train_config().trainer.max_updates
-    assert train_config(experiment, "model.d_model=32").model.d_model == 32
-    assert train_config(experiment, "model=tiny").model == train_config("model=tiny").model
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_single_keys_win_over_experiments_and_these_over_groups(train_config, settings, experiment):
+    assert train_config(experiment).trainer.max_updates != settings()["trainer"]["max_updates"]
+    tiny = train_config(experiment, "model=tiny", "model.d_model=32").model
+    assert tiny.d_model == 32
+    assert tiny.d_ff == 256 or tiny.encoder_layers == 4  # no experiment sets both by itself
 
 
 # field case 140
@@ -144,7 +156,7 @@ def test_plug_ins_exist(train_config, option):
     ("model", "sizes"),
     [
         ("tiny", (4, 4, 128, 256, 4, 0.3)),
-        ("small", (3, 3, 256, 1024, 4, 0.3)),
+        ("small", (3, 3, 256, 1024, 4, 0.1)),
         ("base", (6, 6, 512, 2048, 8, 0.1)),
         ("big", (6, 6, 1024, 4096, 16, 0.3)),
     ],
@@ -157,18 +169,41 @@ def test_models_have_the_sizes_that_their_names_stand_for(train_config, model, s
     assert kinds == ("post", "layer", "sinusoidal", "all")
 
 
-def test_the_base_experiment_is_the_paper(train_config):
-    config = train_config("experiment=wmt14_base")
+@pytest.mark.parametrize("recipe", ["base_en_de", "big_en_de", "base_en_fr", "big_en_fr"])
+def test_the_recipes_are_the_papers(train_config, recipe):
+    config = train_config(f"experiment=paper/{recipe}")
     assert (config.schedule.kind, config.schedule.warmup_updates) == ("paper", 4000)
     assert config.schedule.factor == 1.0
     optimizer = config.optimizer
     assert (optimizer.beta1, optimizer.beta2, optimizer.epsilon) == (0.9, 0.98, 1e-9)
     assert config.loss.label_smoothing == 0.1
     assert config.batches.max_tokens * config.batches.accumulation == 25000
-    assert (config.tokenizer.vocab_size, config.trainer.max_updates) == (37000, 100000)
+    assert config.trainer.gradient_clip is None
+    assert (config.tokenizer.model_type, config.tokenizer.vocabulary) == ("bpe", "joint")
     assert (config.decoding.beam_size, config.decoding.length_penalty) == (4, 0.6)
     assert (config.decoding.max_length_factor, config.decoding.max_length_offset) == (1.0, 50)
-    assert config.checkpoints.average == 5
+
+
+# sections 5.1, 5.2 and 6.1
+@pytest.mark.parametrize(
+    ("recipe", "dropout", "updates", "averaged", "seconds_an_update"),
+    [
+        ("base_en_de", 0.1, 100_000, 5, 0.4),
+        ("big_en_de", 0.3, 300_000, 20, 1.0),
+        ("base_en_fr", 0.1, 100_000, 5, 0.4),
+        ("big_en_fr", 0.1, 300_000, 20, 1.0),
+    ],
+)
+def test_what_the_recipes_differ_in(
+    train_config, recipe, dropout, updates, averaged, seconds_an_update
+):
+    config = train_config(f"experiment=paper/{recipe}")
+    languages = f"{config.data.source_language}_{config.data.target_language}"
+    assert recipe.endswith(languages)
+    pieces = {"en_de": 37_000, "en_fr": 32_000}[languages]
+    assert (config.model.dropout, config.tokenizer.vocab_size) == (dropout, pieces)
+    assert (config.trainer.max_updates, config.checkpoints.average) == (updates, averaged)
+    assert config.checkpoints.every_updates * seconds_an_update == 600
 
 
 def test_the_pairs_to_be_learnt_by_heart_are_ten(train_config):

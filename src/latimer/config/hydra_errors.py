@@ -2,6 +2,8 @@
 
 import difflib
 import re
+import sys
+from pathlib import Path
 
 from hydra.errors import MissingConfigException, OverrideParseException
 
@@ -27,9 +29,19 @@ def explain(error: Exception, schema: type[Section]) -> str:
 
 def _no_such_option(path: str, options: list[str]) -> str:
     group, _, name = path.rpartition("/")
+    if group.startswith("experiment/"):  # its folders are no groups, but parts of the names
+        group, name = "experiment", path.removeprefix("experiment/")
+    if group == "experiment":
+        options = _recipes()
     close = difflib.get_close_matches(name, options, n=1)
     advice = f"; did you mean {close[0]}?" if close else "."
     return f"{group}={name}: no such option{advice} There are: {', '.join(sorted(options))}"
+
+
+def _recipes() -> list[str]:
+    """The experiments beside the script, in all folders."""
+    folder = Path(sys.argv[0]).absolute().parent / "conf" / "experiment"
+    return [str(file.relative_to(folder).with_suffix("")) for file in folder.rglob("*.yaml")]
 
 
 def _unreadable(argument: str) -> str:

@@ -86,12 +86,14 @@ class ValidationConfig(Section):
         every_updates: optimizer updates between two validations, across epochs.
         bleu_sentences: size of the evenly spaced subset that is translated for BLEU.
         sample_sentences: translations shown at each validation.
+        attention_sentences: pairs whose cross-attention is drawn at each validation.
         max_tokens: as in BatchesConfig, for the loss on the validation set.
     """
 
     every_updates: Count
     bleu_sentences: Count
     sample_sentences: int = Field(ge=0)
+    attention_sentences: int = Field(ge=0)
     max_tokens: Count
 
 
