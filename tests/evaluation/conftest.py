@@ -19,13 +19,13 @@ def write_lines(path: Path, lines: list[str]) -> str:
 
 
 @pytest.fixture(scope="session")
-def news_lines(make_model, tiny_tokenizer, make_sentences) -> tuple[list[str], list[str]]:
+def news_lines(make_model, tiny_tokenizers, make_sentences) -> tuple[list[str], list[str]]:
     """40 sources, a blank one among them; two of three references are what the model says."""
     sources = make_sentences(40, 21)
     sources[5] = ""
     settings = SearchSettings(beam_size=3, max_length_offset=4)
     model = make_model()
-    references = Translator(model, tiny_tokenizer, settings, max_tokens=2000).translate(sources)
+    references = Translator(model, tiny_tokenizers, settings, max_tokens=2000).translate(sources)
     references[::3] = make_sentences(14, 22)
     references[4] = "Käse 🙂 …\u2028  doubled  spaces and one at the end "
     references[7] = ""

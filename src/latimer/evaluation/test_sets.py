@@ -150,7 +150,7 @@ class _Evaluation:
             "updates": self.loaded.updates,
             "source_language": self.loaded.source_language,
             "target_language": self.loaded.target_language,
-            "tokenizer_sha256": self.loaded.tokenizer.sha256,
+            **self.loaded.tokenizers.hashes,
             "check": self.check,
             "device": self.device,
             "precision": "float32",

@@ -1,20 +1,13 @@
-"""The one function that calls sacrebleu: detokenised text against the raw reference lines."""
+"""A test set scored by sacrebleu: detokenised text against the raw reference lines."""
 
-import math
 from collections.abc import Sequence
 
 from sacrebleu.metrics.base import Metric as Sacrebleu
 from sacrebleu.metrics.base import Score
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
-from sacrebleu.metrics.ter import TER
 
-from latimer.errors import LatimerError
+from latimer.scoring.metrics import check_counts, make_metrics, percent
 from latimer.scoring.notes import notes_on
 from latimer.scoring.scores import Metric, Scores
-from latimer.scoring.tokenizers import base_language, require_tokenizer
-
-WITHOUT_SPACES = ("zh", "ja")
 
 
 def score(  # noqa: PLR0913 (what a signature holds, by name)
@@ -44,13 +37,8 @@ def score(  # noqa: PLR0913 (what a signature holds, by name)
     Raises:
         LatimerError: unequal numbers of lines, no lines, or a tokenizer that is missing.
     """
-    _check_counts(hypotheses, references)
-    words = require_tokenizer(target_language, bleu_tokenizer)
-    metrics = (
-        BLEU(tokenize=words, lowercase=lowercase, force=True),
-        _with_plain_counts(CHRF(word_order=2, lowercase=lowercase)),
-        _with_plain_counts(_edit_rate(target_language)),
-    )
+    check_counts(hypotheses, references)
+    metrics = make_metrics(target_language, bleu_tokenizer=bleu_tokenizer, lowercase=lowercase)
     # One list of references, with one entry a sentence: any other shape scores nonsense in silence.
     results = [
         metric.corpus_score(hypotheses, [references], n_bootstrap=max(bootstrap, 1))
@@ -67,39 +55,10 @@ def score(  # noqa: PLR0913 (what a signature holds, by name)
     )
 
 
-def _check_counts(hypotheses: Sequence[str], references: Sequence[str]) -> None:
-    # sacrebleu scores the shorter part without a word.
-    if len(hypotheses) != len(references):
-        raise LatimerError(
-            f"{len(hypotheses)} hypotheses cannot be scored against {len(references)} references: "
-            "there must be one of each for every sentence"
-        )
-    if not references:
-        raise LatimerError("there is nothing to score: the test set has no sentences")
-
-
-def _edit_rate(target_language: str) -> TER:
-    """TER in words, or in characters where no spaces set words apart."""
-    characters = base_language(target_language) in WITHOUT_SPACES
-    return TER(normalized=characters, asian_support=characters)
-
-
-def _with_plain_counts(metric: Sacrebleu) -> Sacrebleu:
-    """The metric, but able to average resamplings whose scores are float32 and its own 0.0."""
-    compute = metric._compute_score_from_stats
-    metric._compute_score_from_stats = lambda stats: compute([float(n) for n in stats])  # type: ignore[method-assign]
-    return metric
-
-
 def _as_metric(metric: Sacrebleu, result: Score) -> Metric:
     confidence = None
     if metric.n_bootstrap:
         # sacrebleu shows the interval nowhere but in formatted text, as mean ± half of its width.
         mean, half = float(result._mean), float(result._ci)
-        confidence = (_percent(mean - half), _percent(mean + half))
-    return Metric(result.name, _percent(result.score), str(metric.get_signature()), confidence)
-
-
-def _percent(value: float) -> float:
-    """The value itself, but for a perfect BLEU, which sacrebleu gives as 100.00000000000004."""
-    return 100.0 if math.isclose(value, 100.0, rel_tol=1e-12) else float(value)
+        confidence = (percent(mean - half), percent(mean + half))
+    return Metric(result.name, percent(result.score), str(metric.get_signature()), confidence)
