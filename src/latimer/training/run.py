@@ -54,17 +54,7 @@ def train(config: RunConfig, screen: Screen) -> Path:
     _write_down(config, corpus, environment, folder)
     _introduce(corpus, task, hardware, folder, screen)
     started = time.monotonic()
-    training, validation = make_loaders(config, corpus)
-    trainer = make_trainer(
-        config,
-        hardware=hardware,
-        corpus=corpus,
-        updates_per_epoch=len(training),
-        folder=folder,
-        screen=screen,
-    )
-    trainer.fit(task, training, validation)
-    final = choose_final(trainer, task, validation, screen)
+    final = _fit(config, hardware, corpus, task, folder, screen)
     seconds = time.monotonic() - started
     run = FinishedRun(
         config=config,
@@ -79,6 +69,28 @@ def train(config: RunConfig, screen: Screen) -> Path:
     write_run_page(run)
     show_end(run, screen)
     return folder
+
+
+def _fit(  # noqa: PLR0913, PLR0917 (what a run is made of)
+    config: RunConfig,
+    hardware: Hardware,
+    corpus: PreparedCorpus,
+    task: TranslationTask,
+    folder: Path,
+    screen: Screen,
+) -> Path:
+    """Trains; the checkpoint that the run is judged by."""
+    training, validation = make_loaders(config, corpus)
+    trainer = make_trainer(
+        config,
+        hardware=hardware,
+        corpus=corpus,
+        updates_per_epoch=len(training),
+        folder=folder,
+        screen=screen,
+    )
+    trainer.fit(task, training, validation)
+    return choose_final(trainer, task, validation, screen)
 
 
 def count_parameters(model: Transformer) -> int:
