@@ -22,7 +22,7 @@ app = typer.Typer(
 )
 
 CHECKPOINT = typer.Argument(
-    metavar="CHECKPOINT", help="A file, or a run's folder for its best checkpoint."
+    metavar="CHECKPOINT", help="A file, or a run's folder for its best.ckpt."
 )
 SENTENCE = typer.Argument(
     metavar="SENTENCE", help="One sentence of the source language, in quotes."

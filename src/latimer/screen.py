@@ -1,7 +1,8 @@
 """What a person sees while a run goes on, kept word for word in the run's ``train.log``."""
 
+import sys
 from collections.abc import Sequence
-from io import StringIO
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
@@ -15,6 +16,8 @@ class Screen:
     """The terminal, and from :meth:`attach` on a log file that also holds what came before."""
 
     def __init__(self) -> None:
+        if isinstance(sys.stdout, TextIOWrapper):  # whatever the locale; the rest is escaped
+            sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         self.console = Console(highlight=False, soft_wrap=True)
         if not self.console.is_terminal:
             self.console.width = LOG_WIDTH
@@ -30,6 +33,10 @@ class Screen:
         """A line that a progress bar shows on a terminal: there it goes into the log file alone."""
         if not self.console.is_terminal:
             self.console.print(text, markup=False, emoji=False)
+        self.note(text)
+
+    def note(self, text: str) -> None:
+        """A text for the log file alone."""
         self._log.print(text, markup=False, emoji=False)
 
     def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -82,6 +82,7 @@ def test_a_key_like_no_other_is_refused_with_those_there_are(mistake):
         ("validation.every_updates", 1.0, "validation.every_updates=1.0: must be a whole number"),
         ("validation.every_updates", 0, "validation.every_updates=0: must be at least 1"),
         ("validation.every_updates", True, "validation.every_updates=true: must be a whole number"),
+        ("checkpoints.mode", "max", "checkpoints.mode=max: unknown key"),
         ("checkpoints.monitor", "val/blue", "checkpoints.monitor=val/blue: must be val/bleu, val/"),
         ("validation.mode", "max", "validation.mode=max: unknown key"),
         ("decoding.beam_size", 0, "decoding.beam_size=0: must be at least 1"),

@@ -57,7 +57,7 @@ def test_nothing_of_omegaconf_is_left(composed):
             {type(value)}.union(*(kinds(child) for child in children)) if nested else {type(value)}
         )
 
-    raw = plain(composed("train", "callbacks=device_stats", "data=multi30k", "+x=[1,{a: 2}]"))
+    raw = plain(composed("train", "callbacks=summary", "data=multi30k", "+x=[1,{a: 2}]"))
     assert kinds(raw) <= {dict, list, str, int, float, bool, type(None)}
 
 
@@ -122,3 +122,11 @@ def test_the_changed_search_is_checked_again(evaluation_config, train_config):
     changes = evaluation_config("checkpoint=best.ckpt", "decoding.n_best=5").decoding
     with pytest.raises(LatimerError, match="n_best=5: must be at most beam_size=4"):
         changes.applied_to(train_config().decoding)
+
+
+def test_a_home_folder_is_meant_as_such(train_config, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/wyclif")
+    config = train_config('runs_folder="~/runs"', 'prepared_folder="~/prepared"')
+    assert config.runs_folder == "/home/wyclif/runs"
+    assert config.prepared_folder == "/home/wyclif/prepared"
+    assert config.run_folder is None

@@ -140,3 +140,15 @@ def test_an_unprepared_data_set_offline(tmp_path: Path) -> None:  # field case 1
     output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert time.monotonic() - started < 30
     assert output.stdout.startswith("LatimerError data.path=some/set: no such folder here")
+
+
+def test_a_prepared_data_set_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # field case 15: the cache as a run with a network would have left it
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "train.jsonl").write_text('{"en": "red", "de": "rot"}\n', encoding="utf-8")
+    read_hub(hub(tmp_path / "set"), "train")
+    (prepared,) = (p for p in (tmp_path / "cache" / "set").glob("default*") if p.is_dir())
+    (tmp_path / "cache" / "some___set").mkdir()
+    prepared.rename(tmp_path / "cache" / "some___set" / "default")
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
+    assert read_hub(hub("some/set"), "train")["target"][:] == ["rot"]

@@ -1,5 +1,7 @@
+from dataclasses import replace
 from pathlib import Path
 
+from latimer.decoding import Hypothesis
 from latimer.evaluation import Result
 from latimer.evaluation.doubts import doubts
 from latimer.evaluation.run import default_folder
@@ -65,3 +67,11 @@ def test_results_lie_in_the_run_or_beside_the_checkpoint():
     run = Path("/runs/a/2025")
     assert default_folder(run / "checkpoints" / "best.ckpt") == run / "evaluation"
     assert default_folder(Path("/models/best.ckpt")) == Path("/models/evaluation")
+
+
+def test_empty_translations_are_counted():  # field case 94
+    one = Hypothesis(ids=(5,), log_probability=-1.0, score=-1.0, finished=True)
+    made = result(["das Boot", "", "die Tür"], ["", "", "the door"], numbered("the boat", 3))
+    translations = [Translation("", (one,)), Translation(), Translation("the door", (one,))]
+    counts = replace(made, translations=translations).counts()
+    assert (counts["empty_translations"], counts["blank_sources"]) == (1, 1)

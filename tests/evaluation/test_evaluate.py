@@ -55,6 +55,8 @@ def test_what_is_written_and_shown(make_run, make_config, news_lines, capsys):
         "confidence_95": list(expected.bleu.confidence),
         "signature": expected.bleu.signature,
     }
+    assert written["length_ratio"] == expected.length_ratio
+    assert written["decoding"]["length_penalty"] == 0.6
     assert 40 < expected.bleu.score < 90, "no test if all is right or all is wrong"
     assert written["scores"]["TER"]["score"] == expected.ter.score
     copied = score(sources, references, target_language="yy", bootstrap=0)

@@ -12,7 +12,7 @@ from toy_run import dotted, toy_overrides
 VARIANTS = {
     "positions": [
         {"model.positions": "sinusoidal", "model.max_length": None},
-        {"model.positions": "learned", "model.max_length": 128},
+        {"model.positions": "learned", "model.max_length": 256},
         {"model.positions": "rotary", "model.max_length": None},
     ],
     "norm_position": [{"model.norm_position": "post"}, {"model.norm_position": "pre"}],

@@ -106,3 +106,16 @@ def test_an_interruption_while_data_are_prepared(command, tmp_path, monkeypatch)
     assert "interrupted" in ended.complaints
     assert ended.complaints.count("\n") == 1
     assert not (tmp_path / "runs").exists()
+
+
+def test_the_locale_of_the_machine_does_not_matter(new_command, tmp_path, monkeypatch):
+    """Field case 10: files and streams are UTF-8."""
+    overrides = toy_overrides(tmp_path)
+    for path in tmp_path.glob("*.de"):
+        path.write_text(path.read_text("utf-8").replace("e", "é"), encoding="utf-8")
+    monkeypatch.delenv("PYTHONIOENCODING", raising=False)
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    ended = new_command("train.py", *overrides, cwd=tmp_path)
+    assert (ended.code, ended.complaints) == (0, "")
+    assert "é" in ended.shown

@@ -119,3 +119,10 @@ def test_lightning_writes_and_reads_through_our_door(tmp_path):
         door.load_checkpoint(path, weights_only=False)
     door.remove_checkpoint(path)
     assert not path.exists()
+
+
+def test_a_checkpoint_claims_no_scores_that_other_weights_earned(good_run):
+    for name, contents in good_run.checkpoints.items():
+        scores = contents["latimer"]["scores"]
+        expected = set() if name.startswith("step_") else {f"val/{score}" for score in SCORES}
+        assert set(scores) == expected, name

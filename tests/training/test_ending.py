@@ -195,3 +195,21 @@ def test_a_gradient_that_is_not_finite_ends_the_run_before_it_is_applied(make_co
         train(make_config(callbacks={"poison": poison}), Screen())
     [folder] = tmp_path.glob("runs/toy/*/checkpoints")
     assert not (folder / "step_0000004.ckpt").exists()
+
+
+def test_the_log_says_why_a_run_failed(make_config, tmp_path):
+    poison = {"_target_": "watchers.PoisonWeights", "update": 2}
+    with pytest.raises(LatimerError):
+        train(make_config(callbacks={"poison": poison}), Screen())
+    (log,) = (tmp_path / "runs").rglob("train.log")
+    assert "error: the " in log.read_text(encoding="utf-8")
+
+
+def test_learned_positions_must_reach_to_the_end_of_the_validation_set(make_config, tmp_path):
+    """It would end the run at its first validation otherwise."""
+    settings = {"model__positions": "learned", "data__cleaning__max_length": 8}
+    for name in ("validation.en", "validation.de"):
+        (tmp_path / name).write_text(f"{'red boat ' * 30}\n", encoding="utf-8")
+    with pytest.raises(LatimerError, match=r"model\.max_length=8: .* write model\.max_length="):
+        train(make_config(**settings, model__max_length=8), Screen())
+    assert not (tmp_path / "runs").exists()

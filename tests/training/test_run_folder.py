@@ -20,7 +20,8 @@ def test_two_starts_in_one_second_give_two_folders(make_config, tmp_path):
 
 def finished_run(folder):
     (folder / "checkpoints").mkdir(parents=True)
-    (folder / "config.yaml").write_text("name: former\n", encoding="utf-8")
+    for name in ("config.yaml", "environment.json", "train.log"):
+        (folder / name).write_text("former", encoding="utf-8")
     return folder
 
 
@@ -42,7 +43,8 @@ def test_overwriting_is_asked_for_by_name(make_config, tmp_path):
 
 def test_a_folder_of_other_files_is_never_deleted(make_config, tmp_path):
     (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "thesis.tex").write_text("years of work", encoding="utf-8")
+    for name in ("thesis.tex", "config.yaml"):
+        (tmp_path / "home" / name).write_text("years of work", encoding="utf-8")
     config = make_config(run_folder=str(tmp_path / "home"), mode="overwrite")
     with pytest.raises(LatimerError, match="no run of latimer's"):
         create_run_folder(config, NOW)

@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 import pytorch_lightning as pl
 import torch
+import torch.nn.functional as F
 
 from latimer.data.encoded import EncodedPairs
 from latimer.errors import LatimerError
@@ -124,3 +125,23 @@ def test_validation_adds_up_pieces_whatever_the_batches(make_config):
         means.append(float(task.validation_nll) / int(task.validation_tokens))
     assert means == pytest.approx([means[0]] * 3, abs=1e-6)
     assert int(task.validation_tokens) == sum(len(target) + 1 for target in TARGETS)
+
+
+def test_the_loss_leaves_out_padding_and_nothing_else(make_config):
+    """Field case 24: unknown pieces (1) and ends of sentence count."""
+    task = make_task(make_config())
+    batch = EncodedPairs.from_ids([[5], [5]], [[1, 6, 1], [7]]).collate([0, 1])
+    logits = task.model(batch.source, batch.target_input).flatten(0, 1)
+    expected = F.cross_entropy(logits, batch.labels.flatten(), ignore_index=0, reduction="sum")
+    torch.testing.assert_close(task.losses(batch, 0.0).nll, expected.detach(), rtol=1e-5, atol=1e-5)
+
+
+def test_validation_does_not_see_the_smoothing(make_config):
+    """Field case 62."""
+    batch, sums = EncodedPairs.from_ids(SOURCES, TARGETS).collate(list(range(8))), []
+    for smoothing in (0.0, 0.1):
+        task = make_task(make_config(loss__label_smoothing=smoothing))
+        task.on_validation_epoch_start()
+        task.validation_step([batch], 0)
+        sums.append(float(task.validation_nll))
+    assert sums[0] == sums[1]

@@ -160,3 +160,8 @@ def test_the_profiler_prints_a_table(run):
     shown = run(trainer__profiler="simple")
     log = (shown.folder / "train.log").read_text(encoding="utf-8")
     assert "training_step" in shown.shown + log
+
+
+def test_the_log_names_the_normalisation(good_run):
+    """Field case 27."""
+    assert "nmt_nfkc" in good_run.shown

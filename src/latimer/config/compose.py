@@ -12,6 +12,8 @@ from latimer.config.evaluate import EvaluateConfig
 from latimer.config.run import RunConfig
 from latimer.errors import LatimerError
 
+OUTPUT_FOLDERS = ("run_folder", "runs_folder", "prepared_folder")
+
 
 def run_config(composed: DictConfig, folder: Path) -> RunConfig:
     """The checked configuration of a training run.
@@ -29,7 +31,13 @@ def run_config(composed: DictConfig, folder: Path) -> RunConfig:
         file = (folder / Path(tokenizer.file).expanduser()).absolute()
         tokenizer = tokenizer.model_copy(update={"file": str(file)})
     data = resolve_paths(config.data, folder)
-    return config.model_copy(update={"data": data, "tokenizer": tokenizer})
+    homes = {key: _at_home(getattr(config, key)) for key in OUTPUT_FOLDERS}
+    return config.model_copy(update={"data": data, "tokenizer": tokenizer, **homes})
+
+
+def _at_home(path: str | None) -> str | None:
+    """A path that begins with ``~`` made one of the user's home."""
+    return path and str(Path(path).expanduser())
 
 
 def evaluate_config(composed: DictConfig, folder: Path) -> EvaluateConfig:

@@ -43,7 +43,13 @@ def _read_test_sets(config: EvaluateConfig, loaded: LoadedModel) -> dict[str, Da
     """The test sets that were asked for; no other split is read."""
     data = config.data or _stored_data(config, loaded)
     _check_languages(data, loaded)
-    names = config.test_sets or test_set_names(data)
+    known = test_set_names(data)
+    names = config.test_sets or known
+    for name in names:
+        if name not in known:
+            raise LatimerError(
+                f"test_sets: there is no test set {name!r}; there are: {', '.join(known)}"
+            )
     if not names:
         raise LatimerError("data.test: there are no test sets; name at least one")
     try:

@@ -48,6 +48,7 @@ class Checkpoints(pl.Callback):
     def __init__(self, *, folder: Path, tokenizers: Tokenizers, config: RunConfig) -> None:
         self.folder = folder
         self.scores: dict[str, float] = {}
+        self.scored_update: int | None = None
         self.best_score: float | None = None
         self.best_update: int | None = None
         self._tokenizers = tokenizers
@@ -69,6 +70,7 @@ class Checkpoints(pl.Callback):
             return
         # Not from Lightning, which keeps metrics in float32.
         self.scores = dict(cast(TranslationTask, pl_module).validation_scores)
+        self.scored_update = trainer.global_step
         score = self.scores[self.monitor]
         improved = self.is_better(score, self.best_score)
         if improved:
@@ -108,7 +110,8 @@ class Checkpoints(pl.Callback):
             "source_language": self._config.data.source_language,
             "target_language": self._config.data.target_language,
             "updates": trainer.global_step,
-            "scores": dict(self.scores),
+            # Those of an earlier validation were earned by other weights.
+            "scores": dict(self.scores) if self.scored_update == trainer.global_step else {},
             "config": self._config.model_dump(mode="json"),
         }
 

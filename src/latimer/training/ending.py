@@ -2,6 +2,7 @@
 
 import os
 import signal
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,21 @@ from typing import Any
 import pytorch_lightning as pl
 from pytorch_lightning.trainer.states import TrainerFn
 
+from latimer.errors import LatimerError
 from latimer.screen import Screen
+
+
+@contextmanager
+def noted_failure(screen: Screen) -> Iterator[None]:
+    """Leaves the reason why a run failed in its log; who shows it is somebody else's matter."""
+    try:
+        yield
+    except LatimerError as error:
+        screen.note(f"error: {error}")
+        raise
+    except Exception:
+        screen.note(traceback.format_exc())
+        raise
 
 
 class ValidateAtTheEnd(pl.Callback):

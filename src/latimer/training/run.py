@@ -12,12 +12,13 @@ import yaml
 from latimer.checkpoint import load_model
 from latimer.config.run import RunConfig
 from latimer.data.prepared import PreparedCorpus, prepare, report_rows
+from latimer.errors import LatimerError
 from latimer.evaluation import EvaluationSettings, Result, evaluate_test_sets
 from latimer.model import Transformer
 from latimer.scoring import require_tokenizer
 from latimer.screen import Screen
 from latimer.training.averaging import choose_final
-from latimer.training.ending import restored_signals
+from latimer.training.ending import noted_failure, restored_signals
 from latimer.training.hardware import Hardware, choose_hardware
 from latimer.training.memory import keep_freed_memory
 from latimer.training.plugins import check_plug_ins
@@ -47,9 +48,23 @@ def train(config: RunConfig, screen: Screen) -> Path:
     require_tokenizer(config.data.target_language)
     check_plug_ins(config)
     corpus = prepare(config.data, config.tokenizer, folder=Path(config.prepared_folder))
+    check_positions(config, corpus)
     task = TranslationTask(make_model(config, **corpus.tokenizers.vocab_sizes), config)
     folder = create_run_folder(config, datetime.now())
     screen.attach(folder / "train.log")
+    with noted_failure(screen):
+        return _run(config, hardware, corpus, task, folder, screen)
+
+
+def _run(  # noqa: PLR0913, PLR0917 (what a run is made of)
+    config: RunConfig,
+    hardware: Hardware,
+    corpus: PreparedCorpus,
+    task: TranslationTask,
+    folder: Path,
+    screen: Screen,
+) -> Path:
+    """Everything that happens once there is a run folder."""
     environment = describe_environment(hardware.description)
     _write_down(config, corpus, environment, folder)
     _introduce(corpus, task, hardware, folder, screen)
@@ -98,6 +113,17 @@ def count_parameters(model: Transformer) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
+def check_positions(config: RunConfig, corpus: PreparedCorpus) -> None:
+    """Raises LatimerError when learned positions do not reach to the end of the validation set."""
+    pairs, positions = corpus.validation, config.model.max_length
+    needed = 1 + int(max(pairs.source_lengths.max(), pairs.target_lengths.max()))
+    if positions is not None and positions < needed:
+        raise LatimerError(
+            f"model.max_length={positions}: the longest validation sentence has {needed} pieces, "
+            f"bos or eos included; write model.max_length={needed} or more"
+        )
+
+
 def make_model(config: RunConfig, *, source_vocab_size: int, target_vocab_size: int) -> Transformer:
     """The network of a configuration, for vocabularies of the given sizes."""
     return Transformer(
@@ -130,7 +156,9 @@ def _introduce(
     for warning in corpus.report["warnings"]:
         screen.print(f"warning: {warning}")
     pieces = [f"{tokenizer.vocab_size:,}" for tokenizer in corpus.tokenizers.named.values()]
-    screen.print(f"vocabulary   {' + '.join(pieces)} pieces")
+    settings = task.config.tokenizer
+    normalization = f", {settings.normalization}" if settings.file is None else ""
+    screen.print(f"vocabulary   {' + '.join(pieces)} pieces{normalization}")
     screen.print(f"model        {count_parameters(task.model):,} parameters")
     screen.print(f"hardware     {hardware.description}")
     screen.print(f"run folder   {folder}")

@@ -15,6 +15,7 @@ import torch
 from latimer.config.run import RunConfig
 from latimer.errors import LatimerError
 
+FILES_OF_A_RUN = ("config.yaml", "environment.json", "train.log")
 PACKAGES = (
     "latimer",
     "torch",
@@ -67,7 +68,7 @@ def _make_way(folder: Path, mode: str) -> None:
     if not any(folder.iterdir()):
         folder.rmdir()
         return
-    if not (folder / "config.yaml").is_file():
+    if not all((folder / name).is_file() for name in FILES_OF_A_RUN):
         raise LatimerError(
             f"run_folder={folder}: the folder holds files that are no run of latimer's; "
             "write the path of a new folder"
@@ -83,7 +84,8 @@ def _make_way(folder: Path, mode: str) -> None:
 def write_json(content: Any, path: Path) -> None:
     """Writes readable JSON, as UTF-8."""
     text = json.dumps(content, indent=2, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    # An argument that the locale could not read holds half characters, which are escaped.
+    path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
 
 def describe_environment(hardware: str) -> dict[str, Any]:

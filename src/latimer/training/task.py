@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import pytorch_lightning as pl
 import torch
-from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
@@ -49,8 +48,8 @@ class TranslationTask(pl.LightningModule):
         self.config = config
         self.statistics = UpdateStatistics()
         self.validation_scores: dict[str, float] = {}
-        self.validation_nll: Tensor
-        self.validation_tokens: Tensor
+        self.validation_nll = 0.0
+        self.validation_tokens = 0
 
     def configure_optimizers(self) -> Any:
         """The optimizer, and its schedule, stepped by hand after each update."""
@@ -90,21 +89,18 @@ class TranslationTask(pl.LightningModule):
 
     def on_validation_epoch_start(self) -> None:
         """Starts the sums of a validation."""
-        self.validation_nll = torch.zeros((), dtype=torch.float64, device=self.device)
-        self.validation_tokens = torch.zeros((), dtype=torch.int64, device=self.device)
+        self.validation_nll, self.validation_tokens = 0.0, 0
 
     def validation_step(self, batch: list[Batch], batch_idx: int) -> None:
         """Adds a batch to the sums, in float32 whatever the training's precision."""
         with torch.autocast(self.device.type, enabled=False):
             for micro_batch in batch:
-                self.validation_nll += self.losses(micro_batch, 0.0).nll
-                self.validation_tokens += (micro_batch.labels != PAD_ID).sum()
+                self.validation_nll += float(self.losses(micro_batch, 0.0).nll)
+                self.validation_tokens += int((micro_batch.labels != PAD_ID).sum())
 
     def mean_validation_nll(self) -> float:
-        """Nats per target piece over the whole validation set, on all devices."""
-        nll = self.trainer.strategy.reduce(self.validation_nll, reduce_op="sum")
-        tokens = self.trainer.strategy.reduce(self.validation_tokens, reduce_op="sum")
-        mean = float(nll) / int(tokens)
+        """Nats per target piece over the whole validation set."""
+        mean = self.validation_nll / self.validation_tokens
         self._require_finite("loss on the validation set", mean)
         return mean
 

@@ -25,7 +25,8 @@ def choose_device(name: str) -> torch.device:
         raise LatimerError(
             f"device={name}: there is no such device; write auto, {', '.join(here)}"
         ) from error
-    if device.type not in here:
+    beyond = device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count()
+    if device.type not in here or beyond:
         raise LatimerError(
             f"device={name}: this machine has no such device that PyTorch {torch.__version__} can "
             f"use; write auto, {', '.join(here)}"
