@@ -147,7 +147,7 @@ def test_keys_do_not_show_the_names_of_alternatives(settings):
         "data.train.fle=b.tsv: unknown key; did you mean data.train.file?",
         "data.validation.file=3: must be text",
         "data.test.mine.sorce=a.en: unknown key; did you mean data.test.mine.source?",
-        "data.test=../x: a test set's name is a folder's: letters, digits, '_', '-' and '.'",
+        "data.test=../x: is a folder's name: letters, digits, '_', '-' and '.'",
     ]
 
 

@@ -169,7 +169,7 @@ def test_a_hub_path_is_resolved_only_when_it_is_a_folder(tmp_path: Path) -> None
         ("data.train.source=null", "give source and target, or file"),
         ("data.train.file=a.tsv", "give source and target, or file"),
         ("data.validation.file=a.csv", r"file must end in \.tsv, \.jsonl, \.json"),
-        ("+data.test={a/b: {file: a.tsv}}", "a test set's name"),
+        ("+data.test={a/b: {file: a.tsv}}", "is a folder's name"),
         ("data.source_language=''", "at least 1 character"),
         ("data.cleaning.max_length=0", "greater than or equal to 2"),
         ("data.cleaning.drop_copies='no'", "valid boolean"),

@@ -1,6 +1,9 @@
 """What every section of a run's configuration has in common."""
 
-from pydantic import BaseModel, ConfigDict
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 
 class Section(BaseModel):
@@ -12,3 +15,13 @@ class Section(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+def _check_folder_name(name: str) -> str:
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        raise ValueError("is a folder's name: letters, digits, '_', '-' and '.'")
+    return name
+
+
+FolderName = Annotated[str, AfterValidator(_check_folder_name)]
+"""What a run or a test set is called: its files get a folder of that name."""

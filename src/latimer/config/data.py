@@ -1,25 +1,15 @@
 """What a run is trained and scored on: the data set, and how its training split is cleaned."""
 
-import re
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from latimer.config.base import Section
+from latimer.config.base import FolderName, Section
 
 Language = Annotated[str, Field(min_length=1)]
 RECORD_SUFFIXES = (".tsv", ".jsonl", ".json")
 FORMS = "give source and target, or file"
-
-
-def _check_name(name: str) -> str:
-    if not re.fullmatch(r"\w[\w.-]*", name):
-        raise ValueError("a test set's name is a folder's: letters, digits, '_', '-' and '.'")
-    return name
-
-
-TestName = Annotated[str, AfterValidator(_check_name)]
 
 
 class CleaningConfig(Section):
@@ -109,7 +99,7 @@ class FilesData(_Data):
     format: Literal["files"]
     train: Split
     validation: Split
-    test: dict[TestName, GivenSplit]
+    test: dict[FolderName, GivenSplit]
 
 
 class TrainingFilesData(FilesData):
@@ -137,7 +127,7 @@ class HubData(_Data):
     revision: str | None
     train: str
     validation: str
-    test: dict[TestName, str]
+    test: dict[FolderName, str]
 
 
 DataConfig = Annotated[BibleData | FilesData | HubData, Field(discriminator="format")]

@@ -1,11 +1,10 @@
 """The whole configuration of a training run."""
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from latimer.config.base import Section
+from latimer.config.base import FolderName, Section
 from latimer.config.data import TrainingDataConfig
 from latimer.config.decoding import DecodingConfig
 from latimer.config.model import ModelConfig
@@ -21,15 +20,6 @@ from latimer.config.training import (
 )
 
 SMALLEST_PLAUSIBLE_FACTOR = 0.05
-
-
-def _check_name(name: str) -> str:
-    if not re.fullmatch(r"\w[\w.-]*", name):
-        raise ValueError("is a folder's name: letters, digits, '_', '-' and '.'")
-    return name
-
-
-Name = Annotated[str, AfterValidator(_check_name)]
 
 
 def _names_a_class(plug_in: dict[str, Any]) -> dict[str, Any]:
@@ -67,7 +57,7 @@ class RunConfig(Section):
         logger: Lightning loggers.
     """
 
-    name: Name
+    name: FolderName
     seed: int = Field(ge=0, lt=2**32)
     mode: Literal["new", "overwrite"]
     run_folder: str | None

@@ -4,7 +4,7 @@ import logging
 import time
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytorch_lightning as pl
 import yaml
@@ -26,6 +26,16 @@ from latimer.training.run_folder import create_run_folder, describe_environment,
 from latimer.training.summary import FinishedRun, show_end, write_run_page
 from latimer.training.task import TranslationTask
 from latimer.training.trainer import make_loaders, make_trainer
+
+
+class PreparedRun(NamedTuple):
+    """All that a training needs, once it is found to be right."""
+
+    config: RunConfig
+    hardware: Hardware
+    corpus: PreparedCorpus
+    task: TranslationTask
+    folder: Path
 
 
 @restored_signals()
@@ -52,60 +62,47 @@ def train(config: RunConfig, screen: Screen) -> Path:
     task = TranslationTask(make_model(config, **corpus.tokenizers.vocab_sizes), config)
     folder = create_run_folder(config, datetime.now())
     screen.attach(folder / "train.log")
+    run = PreparedRun(config, hardware, corpus, task, folder)
     with noted_failure(screen):
-        return _run(config, hardware, corpus, task, folder, screen)
-
-
-def _run(  # noqa: PLR0913, PLR0917 (what a run is made of)
-    config: RunConfig,
-    hardware: Hardware,
-    corpus: PreparedCorpus,
-    task: TranslationTask,
-    folder: Path,
-    screen: Screen,
-) -> Path:
-    """Everything that happens once there is a run folder."""
-    environment = describe_environment(hardware.description)
-    _write_down(config, corpus, environment, folder)
-    _introduce(corpus, task, hardware, folder, screen)
-    started = time.monotonic()
-    final = _fit(config, hardware, corpus, task, folder, screen)
-    seconds = time.monotonic() - started
-    run = FinishedRun(
-        config=config,
-        corpus=corpus,
-        environment=environment,
-        parameters=count_parameters(task.model),
-        seconds=seconds,
-        checkpoint=final,
-        results=_evaluate(config, corpus, final, folder, screen),
-        folder=folder,
-    )
-    write_run_page(run)
-    show_end(run, screen)
+        _train_and_score(run, screen)
     return folder
 
 
-def _fit(  # noqa: PLR0913, PLR0917 (what a run is made of)
-    config: RunConfig,
-    hardware: Hardware,
-    corpus: PreparedCorpus,
-    task: TranslationTask,
-    folder: Path,
-    screen: Screen,
-) -> Path:
+def _train_and_score(run: PreparedRun, screen: Screen) -> None:
+    """Everything that happens once there is a run folder."""
+    environment = describe_environment(run.hardware.description)
+    _write_down(run, environment)
+    _introduce(run, screen)
+    started = time.monotonic()
+    final = _fit(run, screen)
+    seconds = time.monotonic() - started
+    finished = FinishedRun(
+        config=run.config,
+        corpus=run.corpus,
+        environment=environment,
+        parameters=count_parameters(run.task.model),
+        seconds=seconds,
+        checkpoint=final,
+        results=_evaluate(run, final, screen),
+        folder=run.folder,
+    )
+    write_run_page(finished)
+    show_end(finished, screen)
+
+
+def _fit(run: PreparedRun, screen: Screen) -> Path:
     """Trains; the checkpoint that the run is judged by."""
-    training, validation = make_loaders(config, corpus)
+    training, validation = make_loaders(run.config, run.corpus)
     trainer = make_trainer(
-        config,
-        hardware=hardware,
-        corpus=corpus,
+        run.config,
+        hardware=run.hardware,
+        corpus=run.corpus,
         updates_per_epoch=len(training),
-        folder=folder,
+        folder=run.folder,
         screen=screen,
     )
-    trainer.fit(task, training, validation)
-    return choose_final(trainer, task, validation, screen)
+    trainer.fit(run.task, training, validation)
+    return choose_final(trainer, run.task, validation, screen)
 
 
 def count_parameters(model: Transformer) -> int:
@@ -133,47 +130,38 @@ def make_model(config: RunConfig, *, source_vocab_size: int, target_vocab_size: 
     )
 
 
-def _write_down(
-    config: RunConfig, corpus: PreparedCorpus, environment: dict[str, Any], folder: Path
-) -> None:
+def _write_down(run: PreparedRun, environment: dict[str, Any]) -> None:
     """What is known before the first update."""
-    (folder / "checkpoints").mkdir()
-    text = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
-    (folder / "config.yaml").write_text(text, encoding="utf-8")
-    write_json(environment, folder / "environment.json")
-    write_json(corpus.report, folder / "data.json")
+    (run.folder / "checkpoints").mkdir()
+    settings = run.config.model_dump(mode="json")
+    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
+    (run.folder / "config.yaml").write_text(text, encoding="utf-8")
+    write_json(environment, run.folder / "environment.json")
+    write_json(run.corpus.report, run.folder / "data.json")
 
 
-def _introduce(
-    corpus: PreparedCorpus,
-    task: TranslationTask,
-    hardware: Hardware,
-    folder: Path,
-    screen: Screen,
-) -> None:
+def _introduce(run: PreparedRun, screen: Screen) -> None:
     """Tells what is about to be trained, on what, and where to watch it."""
+    corpus, tokenizer = run.corpus, run.config.tokenizer
     screen.table("training pairs", *report_rows(corpus.report))
     for warning in corpus.report["warnings"]:
         screen.print(f"warning: {warning}")
-    pieces = [f"{tokenizer.vocab_size:,}" for tokenizer in corpus.tokenizers.named.values()]
-    settings = task.config.tokenizer
-    normalization = f", {settings.normalization}" if settings.file is None else ""
+    pieces = [f"{vocabulary.vocab_size:,}" for vocabulary in corpus.tokenizers.named.values()]
+    normalization = f", {tokenizer.normalization}" if tokenizer.file is None else ""
     screen.print(f"vocabulary   {' + '.join(pieces)} pieces{normalization}")
-    screen.print(f"model        {count_parameters(task.model):,} parameters")
-    screen.print(f"hardware     {hardware.description}")
-    screen.print(f"run folder   {folder}")
-    screen.print(f"watch it     tensorboard --logdir {folder}")
+    screen.print(f"model        {count_parameters(run.task.model):,} parameters")
+    screen.print(f"hardware     {run.hardware.description}")
+    screen.print(f"run folder   {run.folder}")
+    screen.print(f"watch it     tensorboard --logdir {run.folder}")
 
 
-def _evaluate(
-    config: RunConfig, corpus: PreparedCorpus, checkpoint: Path, folder: Path, screen: Screen
-) -> list[Result]:
+def _evaluate(run: PreparedRun, checkpoint: Path, screen: Screen) -> list[Result]:
     """Scores a checkpoint as ``evaluate.py`` does."""
-    settings = EvaluationSettings(decoding=config.decoding)
+    settings = EvaluationSettings(decoding=run.config.decoding)
     return evaluate_test_sets(
         load_model(checkpoint),
-        corpus.test_sets,
+        run.corpus.test_sets,
         settings,
-        folder=folder / "evaluation",
+        folder=run.folder / "evaluation",
         screen=screen,
     )
