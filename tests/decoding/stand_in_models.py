@@ -15,6 +15,7 @@ class PrefixCache:
     """Keeps every beam's whole prefix, so a wrong reordering gives a wrong prefix."""
 
     def __init__(self, source):
+        self.width = source.shape[1]
         self.sources = [tuple(i for i in row if i != PAD) for row in source.tolist()]
         self.prefixes = [[()] for _ in self.sources]
 
@@ -29,10 +30,14 @@ class PrefixCache:
 
 
 class PrefixModel:
-    """``logits(source, prefix)`` gives V logits; the prefix begins with bos."""
+    """``logits(source, prefix)`` gives V logits; the prefix begins with bos.
 
-    def __init__(self, logits):
+    ``attention(source, prefix)`` gives one weight for each piece of the source and its eos.
+    """
+
+    def __init__(self, logits, attention=None):
         self.logits = logits
+        self.attention = attention
         self.steps = []
 
     def start(self, source):
@@ -51,6 +56,14 @@ class PrefixModel:
             ]
         )
 
+    def step_with_attention(self, last_ids, cache):
+        logits = self.step(last_ids, cache)
+        weights = torch.zeros(*last_ids.shape, cache.width)
+        for b, (source, prefixes) in enumerate(zip(cache.sources, cache.prefixes, strict=True)):
+            for k, prefix in enumerate(prefixes):
+                weights[b, k, : len(source)] = self.attention(source, prefix)
+        return logits, weights
+
 
 def table_model(table, rest=None):
     """Probabilities by hand: ``{"a": {"b": 0.7, "": 0.3}}`` says what follows the text "a".
@@ -65,19 +78,25 @@ def table_model(table, rest=None):
             row[LETTERS[letter]] = math.log(probability)
         return row
 
-    return PrefixModel(logits)
+    return PrefixModel(logits, lambda source, prefix: torch.full((len(source),), 1 / len(source)))
 
 
 def noise_model(seed=0, vocab_size=V, end_bias=0.0, scale=1.5):
-    """Logits that look random and are a function of the source and the whole prefix."""
+    """Logits and attention that look random and depend on the source and the whole prefix."""
+
+    def noise(size, *key):
+        seed = zlib.crc32(repr(key).encode())
+        return torch.randn(size, generator=torch.Generator().manual_seed(seed)) * scale
 
     def logits(source, prefix):
-        key = zlib.crc32(repr((seed, source, prefix)).encode())
-        row = torch.randn(vocab_size, generator=torch.Generator().manual_seed(key)) * scale
+        row = noise(vocab_size, seed, source, prefix)
         row[EOS] += end_bias
         return row
 
-    return PrefixModel(logits)
+    def attention(source, prefix):
+        return noise(len(source), seed, prefix, source).softmax(-1)
+
+    return PrefixModel(logits, attention)
 
 
 def sources(lengths, seed=0):

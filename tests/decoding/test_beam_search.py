@@ -5,9 +5,12 @@ import math
 
 import pytest
 import torch
+from plain_search import assert_same
+from plain_search import search as search_by_loops
 from stand_in_models import BOS, EOS, PAD, UNK, A, B, C, noise_model, sources, table_model
 
 from latimer.decoding import SearchSettings, beam_search, force_decode
+from latimer.decoding.lengths import penalty
 from latimer.errors import LatimerError
 
 SOURCE = torch.tensor([[A, B, EOS]])
@@ -63,6 +66,19 @@ def test_search_goes_on_while_a_longer_hypothesis_can_win(
     assert found.score == pytest.approx(found.log_probability / ((5 + length) / 6) ** alpha)
 
 
+@pytest.mark.parametrize("beam_size", [2, 4])
+@pytest.mark.parametrize(("alpha", "longer"), [("average", "abca"), (2.0, "abcabca")])
+def test_search_goes_on_while_a_much_longer_hypothesis_can_win(alpha, longer, beam_size):
+    # field case 91: 0.7 for nothing at all; 0.3 for a text that is certain from its first piece on
+    certain = {longer[:t]: {letter: 1.0} for t, letter in enumerate(longer)}
+    table = {**certain, "": {"": 0.7, "a": 0.3}, longer: {"": 1.0}}
+    found = best(table_model(table), beam_size=beam_size, length_penalty=alpha, min_length=0)
+    assert text(found) == longer
+    assert found.score > math.log(0.7)
+    # one piece later, it seems to have lost
+    assert math.log(0.3) / penalty(2, alpha) < math.log(0.7)
+
+
 def test_search_stops_once_nothing_can_win():
     model = table_model({"": {"a": 0.9, "": 0.1}, "a": {"": 0.9, "a": 0.1}}, rest=ANYTHING)
     best(model, beam_size=2, length_penalty=0, max_length_offset=50)
@@ -96,38 +112,22 @@ def test_a_beam_as_wide_as_the_space_is_exhaustive(alpha, seed):
     assert [h.score for h in found] == pytest.approx([h.score for h in expected], abs=1e-5)
 
 
-def search_without_stopping(model, settings, limit):
-    """The same search by plain loops, always up to the limit."""
-    live, ended = [((), 0.0)], []
-    for length in range(limit + 1):
-        rivals = []
-        for ids, total in live:
-            row = model.logits((A, B, EOS), (BOS, *ids)).log_softmax(-1).tolist()
-            if length >= settings.min_length:
-                rivals.append(((*ids, EOS), total + row[EOS]))
-            if length < limit:
-                rivals += [((*ids, piece), total + row[piece]) for piece in (A, B, C)]
-        rivals.sort(key=lambda rival: -rival[1])
-        ended += [r for r in rivals[: settings.beam_size] if r[0][-1] == EOS]
-        live = [r for r in rivals if r[0][-1] != EOS][: settings.beam_size]
-    penalty = {ids: ((5 + len(ids)) / 6) ** settings.length_penalty for ids, _ in ended}
-    ended.sort(key=lambda e: -e[1] / penalty[e[0]])
-    return [(ids[:-1], total / penalty[ids]) for ids, total in ended[: settings.n_best]]
-
-
-@pytest.mark.parametrize("alpha", [0, 0.6, 1.0, 2.0])
-@pytest.mark.parametrize(("beam_size", "n_best"), [(2, 1), (2, 2), (4, 1), (4, 3), (5, 5)])
-def test_stopping_early_changes_nothing(alpha, beam_size, n_best):
+@pytest.mark.parametrize("alpha", [0, 0.6, 2.0, "average"])
+@pytest.mark.parametrize("coverage_penalty", [0.0, 0.5])
+@pytest.mark.parametrize(("beam_size", "n_best"), [(2, 1), (2, 2), (4, 3), (5, 5)])
+def test_stopping_early_changes_nothing(alpha, coverage_penalty, beam_size, n_best):
     # field case 91
-    for seed in range(4):
+    for seed in range(2):
         model = noise_model(seed, end_bias=0.5)
         settings = SearchSettings(
-            beam_size=beam_size, length_penalty=alpha, max_length_offset=8, n_best=n_best
+            beam_size=beam_size,
+            length_penalty=alpha,
+            coverage_penalty=coverage_penalty,
+            max_length_offset=6,
+            n_best=n_best,
         )
         [found] = beam_search(model, SOURCE, settings)
-        expected = search_without_stopping(model, settings, limit=10)
-        assert [h.ids for h in found] == [ids for ids, _ in expected]
-        assert [h.score for h in found] == pytest.approx([s for _, s in expected], abs=1e-5)
+        assert_same(found, search_by_loops(model, SOURCE[0].tolist(), settings, limit=8))
 
 
 def greedy(model, source, limit, min_length=1):

@@ -20,6 +20,14 @@ def test_the_defaults_are_the_paper_s():
         {"n_best": 0},
         {"length_penalty": -0.5},
         {"length_penalty": float("nan")},
+        {"length_penalty": "gnmt"},
+        {"coverage_penalty": -0.1},
+        {"coverage_penalty": float("nan")},
+        {"no_repeat_ngram": -1},
+        {"beam_size": 4, "beam_groups": 3},
+        {"beam_groups": 0},
+        {"beam_groups": 2, "diversity_penalty": 0.0},
+        {"beam_groups": 1, "diversity_penalty": 0.5},
         {"min_length": -1},
         {"max_length_factor": -1.0},
         {"max_length_offset": -1},
@@ -41,7 +49,7 @@ def test_all_mistakes_come_at_once():
     with pytest.raises(LatimerError) as caught:
         SearchSettings(beam_size=2, n_best=3, length_penalty=-1)
     assert "n_best: 3 is not between 1 and beam_size (2)" in str(caught.value)
-    assert "length_penalty: -1 is less than 0" in str(caught.value)
+    assert "length_penalty: -1 is neither a number of at least 0 nor average" in str(caught.value)
 
 
 def test_the_special_ids_are_the_tokenizer_s():

@@ -102,3 +102,16 @@ def test_bfloat16_steps_agree_with_the_whole_prefix(build_model, changes):
     cache = model.start(SOURCE)
     steps = [model.step(target[:, t : t + 1], cache) for t in range(6)]
     assert_close(torch.cat(steps, dim=1), model(SOURCE, target), atol=0.1, rtol=0)
+
+
+@every_variant
+@torch.no_grad()
+def test_the_attention_of_a_step_is_the_mean_of_the_last_layer_s_heads(build_model, changes):
+    model, target = build_model(**changes), torch.randint(4, 40, (B, 6))
+    cache = model.start(SOURCE)
+    steps = [model.step_with_attention(target[:, t : t + 1], cache) for t in range(6)]
+    assert_same(torch.cat([logits for logits, _ in steps], dim=1), model(SOURCE, target))
+    attention = torch.cat([weights for _, weights in steps], dim=1)
+    assert_same(attention, model.attention_weights(SOURCE, target).cross[-1].mean(dim=1))
+    assert_same(attention.sum(dim=-1), torch.ones(B, 6))
+    assert not attention.masked_select((SOURCE == 0).unsqueeze(1)).any()

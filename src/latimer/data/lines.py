@@ -26,9 +26,7 @@ def read_lines(path: str | Path) -> Iterator[str]:
     try:
         with _open(Path(path)) as stream:
             for number, line in enumerate(stream, start=1):
-                yield _decode(
-                    line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line, path, number
-                )
+                yield decode_line(line, path, number)
     except FileNotFoundError as error:
         raise LatimerError(f"{path}: there is no such file") from error
     except (OSError, EOFError, zlib.error) as error:
@@ -55,11 +53,19 @@ def one_line(text: object, where: str) -> str:
     return text.replace("\r\n", " ").replace("\n", " ")
 
 
-def _open(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+def decode_line(line: bytes, path: str | Path, number: int) -> str:
+    """The text of one line.
 
+    Args:
+        line: its bytes, with or without its end.
+        path: what an error calls the file.
+        number: which line of the file it is, from 1.
 
-def _decode(line: bytes, path: str | Path, number: int) -> str:
+    Raises:
+        LatimerError: it holds a NUL or a byte that is not UTF-8.
+    """
+    if number == 1:
+        line = line.removeprefix(BYTE_ORDER_MARK)
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -70,3 +76,7 @@ def _decode(line: bytes, path: str | Path, number: int) -> str:
     if "\0" in text:
         raise LatimerError(f"{path}, line {number}: holds a NUL (byte 0x00); remove it")
     return text.removesuffix("\n").removesuffix("\r")
+
+
+def _open(path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")

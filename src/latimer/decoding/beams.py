@@ -11,21 +11,25 @@ from latimer.decoding.hypotheses import Hypothesis
 
 
 class Beams(NamedTuple):
-    """Prefixes that go on, K a sentence, the most probable first.
+    """Prefixes that go on, K a sentence, group after group, in a group the best first.
 
     Attributes:
         ids: (B, K, 1 + t) long, bos and the pieces.
         log_probabilities: (B, K) float32; -inf marks a beam that nothing can come of.
+        coverage: (B, K, S) float32, the attention that each source position got so far; (B, K, 0)
+            where nobody asks.
     """
 
     ids: Tensor
     log_probabilities: Tensor
+    coverage: Tensor
 
     @classmethod
-    def start(cls, sentences: int, bos_id: int, device: torch.device) -> "Beams":
-        """One beam a sentence, which holds bos alone."""
-        ids = torch.full((sentences, 1, 1), bos_id, dtype=torch.long, device=device)
-        return cls(ids, torch.zeros(sentences, 1, device=device))
+    def start(cls, coverage: Tensor, groups: int, bos_id: int) -> "Beams":
+        """One beam a group, which holds bos alone, with the coverage (B, 1, S)."""
+        coverage = coverage.expand(-1, groups, -1)
+        total = coverage.new_zeros(coverage.shape[:2])
+        return cls(torch.full_like(total, bos_id, dtype=torch.long).unsqueeze(2), total, coverage)
 
     @property
     def last_ids(self) -> Tensor:
@@ -45,7 +49,7 @@ class Beams(NamedTuple):
     def extend(self, parents: Tensor, ids: Tensor, log_probabilities: Tensor) -> "Beams":
         """Beam k continues the old beam ``parents[:, k]`` with ``ids[:, k]``; all are (B, K)."""
         longer = torch.cat([_gather(self.ids, parents), ids.unsqueeze(2)], dim=2)
-        return Beams(longer, log_probabilities)
+        return Beams(longer, log_probabilities, _gather(self.coverage, parents))
 
     def keep_sentences(self, sentences: Tensor) -> "Beams":
         """The beams of these sentences (B',) alone."""

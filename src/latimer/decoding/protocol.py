@@ -1,6 +1,6 @@
 """The two calls that decoding needs of a model, so that a table of probabilities can stand in."""
 
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from torch import Tensor
 
@@ -14,8 +14,8 @@ class Cache(Protocol):
         """Beam k of sentence b continues the old beam ``parents[b, k]``.
 
         Args:
-            parents: (B, K) long; K may differ from the number of beams so far, as it does after
-                the first step, which has one beam a sentence.
+            parents: (B, K) long; K may differ from the number of beams so far. Before the first
+                step there is one beam a sentence.
         """
 
     def keep_sentences(self, sentences: Tensor, /) -> None:
@@ -30,3 +30,11 @@ class TranslationModel(Protocol[CacheT]):
 
     def step(self, last_ids: Tensor, cache: CacheT, /) -> Tensor:
         """The newest ids (B, K) of every beam to logits (B, K, V) of the next."""
+
+
+@runtime_checkable
+class AttentiveModel(TranslationModel[CacheT], Protocol[CacheT]):
+    """A model that can also tell where it looks; only a coverage penalty asks for that."""
+
+    def step_with_attention(self, last_ids: Tensor, cache: CacheT, /) -> tuple[Tensor, Tensor]:
+        """What :meth:`step` gives, and the weights (B, K, S) with which beams read the source."""

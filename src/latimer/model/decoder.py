@@ -111,5 +111,10 @@ class Decoder(nn.Module):
         output: Tensor = self.norm(states)
         return output
 
+    @property
+    def cross_attentions(self) -> list[MultiHeadAttention]:
+        """The attentions to the source, one a layer."""
+        return [layer.cross_attention for layer in self._layers()]
+
     def _layers(self) -> Iterator[DecoderLayer]:
         return cast(Iterator[DecoderLayer], iter(self.layers))

@@ -127,6 +127,15 @@ class Transformer(nn.Module):
         rows = self.target_embedding(last_ids.reshape(-1, 1), first=cache.length)
         return self.logits(self.decoder.step(rows.view(*last_ids.shape, -1), cache))
 
+    def step_with_attention(self, last_ids: Tensor, cache: DecoderCache) -> tuple[Tensor, Tensor]:
+        """What :meth:`step` gives; and how much each beam reads of each source position, (B, K, S).
+
+        That is the mean of the heads of the last decoder layer; a row sums to one.
+        """
+        with recorded_weights(self.decoder.cross_attentions[-1]) as weights:
+            logits = self.step(last_ids, cache)
+        return logits, weights[0].mean(dim=1)
+
     @torch.no_grad()
     def attention_weights(self, source: Tensor, target_input: Tensor) -> AttentionWeights:
         """Who attends to whom, in each layer and head, with the whole target known.

@@ -3,6 +3,7 @@
 from latimer.scoring.corpus_score import score
 from latimer.scoring.paired import Difference, PairedScore, paired_scores
 from latimer.scoring.scores import Metric, Scores
+from latimer.scoring.sentences import SentenceMetric
 from latimer.scoring.tokenizers import require_tokenizer
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "Metric",
     "PairedScore",
     "Scores",
+    "SentenceMetric",
     "paired_scores",
     "require_tokenizer",
     "score",

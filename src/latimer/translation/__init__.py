@@ -1,6 +1,15 @@
 """Raw text in, raw text out: a checkpoint's model, tokenizers and search behind one call."""
 
 from latimer.translation.device import choose_device
-from latimer.translation.translator import Translation, Translator, stored_search
+from latimer.translation.methods import DecodingSettings, stored_search
+from latimer.translation.minimum_risk import MinimumRiskSettings
+from latimer.translation.translator import Translation, Translator
 
-__all__ = ["Translation", "Translator", "choose_device", "stored_search"]
+__all__ = [
+    "DecodingSettings",
+    "MinimumRiskSettings",
+    "Translation",
+    "Translator",
+    "choose_device",
+    "stored_search",
+]

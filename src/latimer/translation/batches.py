@@ -2,6 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from latimer.tokenizer import EOS_ID, PAD_ID
+
 
 def batches_by_length(
     lengths: Sequence[int], *, beams: int, max_tokens: int
@@ -28,3 +34,9 @@ def batches_by_length(
         batch.append(row)
     if batch:
         yield batch
+
+
+def padded(sources: Sequence[Sequence[int]], device: torch.device) -> Tensor:
+    """The pieces of each source and eos, padded on the right, (B, S) long."""
+    rows = [torch.tensor([*ids, EOS_ID]) for ids in sources]
+    return pad_sequence(rows, batch_first=True, padding_value=PAD_ID).to(device)

@@ -1,20 +1,28 @@
 """The translator: n lines in, n lines out, in order, whatever is translated together."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import torch
-from torch.nn.utils.rnn import pad_sequence
 
 from latimer.checkpoint import LoadedModel, load_model
-from latimer.decoding import Hypothesis, SearchSettings, beam_search
-from latimer.model import Transformer
-from latimer.tokenizer import EOS_ID, PAD_ID, Tokenizers
-from latimer.translation.batches import batches_by_length
+from latimer.decoding import Hypothesis
+from latimer.errors import LatimerError
+from latimer.tokenizer import UNK_ID, Tokenizers
+from latimer.translation.batches import batches_by_length, padded
 from latimer.translation.device import choose_device
+from latimer.translation.ensembles import (
+    TranslatingModel,
+    device_of,
+    evaluating,
+    join,
+    last_position,
+)
+from latimer.translation.given_targets import score_targets
+from latimer.translation.methods import Decoder, DecodingSettings, stored_search
+from latimer.translation.stream import CHUNK, in_chunks
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,7 @@ class Translation:
 
 
 class Translator:
-    """Translates raw text with a trained model, by beam search in float32.
+    """Translates raw text with a trained model, or an ensemble of several, in float32.
 
     A line gives the same text alone and among others: sources are sorted by length into batches,
     padding has no influence, and no limit depends on a neighbour. A blank line becomes an empty one
@@ -42,114 +50,190 @@ class Translator:
     Args:
         model: where it lies is where it is used; it is put into evaluation mode while translating.
         tokenizers: those that it was trained with.
-        settings: how to search.
-        max_tokens: the budget of a batch, in padded source pieces times beams.
+        settings: how to decode: beam search, sampling or minimum risk.
+        max_tokens: the budget of a batch, in padded source pieces times beams or samples.
+        target_language: chooses how BLEU finds words, where samples are compared by it.
     """
 
     def __init__(
         self,
-        model: Transformer,
+        model: TranslatingModel,
         tokenizers: Tokenizers,
-        settings: SearchSettings,
+        settings: DecodingSettings,
         *,
         max_tokens: int,
+        target_language: str = "",
     ) -> None:
         self.model = model
         self.tokenizers = tokenizers
         self.settings = settings
         self.max_tokens = max_tokens
         self.max_source_length: int | None = None
-        if model.hyperparameters["positions"] == "learned":
+        if (positions := last_position(model)) is not None:
             # Both sides spend one position on a special id: the source's eos, the target's bos.
-            self.max_source_length = model.hyperparameters["max_length"] - 1
+            self.max_source_length = positions - 1
             self.settings = replace(settings, max_length=self.max_source_length)
+        self._decoder = Decoder(self.settings, tokenizers.target, target_language)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return device_of(self.model)
 
     @classmethod
     def from_checkpoint(
-        cls, path: str | Path, settings: SearchSettings | None = None, *, device: str = "auto"
+        cls, path: str | Path, settings: DecodingSettings | None = None, *, device: str = "auto"
     ) -> Self:
         """Rebuilds a translator from a checkpoint, or from a run folder's best one.
 
         Args:
             path: the file or the folder.
-            settings: how to search; None for the settings of the run.
+            settings: how to decode; None for the settings of the run.
             device: "auto", "cpu", "cuda", "cuda:1", "mps".
 
         Raises:
             LatimerError: the checkpoint or the device cannot be used.
         """
-        loaded = load_model(path)
-        return cls.from_loaded(loaded, settings or stored_search(loaded.config), device=device)
+        return cls.from_checkpoints([path], settings, device=device)
+
+    @classmethod
+    def from_checkpoints(
+        cls,
+        paths: Sequence[str | Path],
+        settings: DecodingSettings | None = None,
+        *,
+        device: str = "auto",
+    ) -> Self:
+        """An ensemble: the mean of the probabilities that several checkpoints give.
+
+        Arguments and errors as in :meth:`from_checkpoint`; the settings are those of the first
+        one's run. The checkpoints must have the same tokenizers and languages.
+        """
+        loaded = [load_model(path) for path in paths]
+        if not loaded:
+            raise LatimerError("there is no checkpoint; name at least one")
+        settings = settings or stored_search(loaded[0].config)
+        return cls.from_loaded(loaded[0], settings, others=loaded[1:], device=device)
 
     @classmethod
     def from_loaded(
         cls,
         loaded: LoadedModel,
-        settings: SearchSettings,
+        settings: DecodingSettings,
         *,
+        others: Sequence[LoadedModel] = (),
         device: str = "auto",
         max_tokens: int | None = None,
     ) -> Self:
-        """A translator of a model that was loaded; ``max_tokens`` None for that of its run."""
+        """A translator of a model that was loaded, and of ``others`` that join it in an ensemble.
+
+        ``max_tokens`` is None for that of its run.
+        """
         return cls(
-            loaded.model.to(choose_device(device)),
+            join([loaded, *others], choose_device(device)),
             loaded.tokenizers,
             settings,
             max_tokens=max_tokens or loaded.config["decoding"]["max_tokens"],
+            target_language=loaded.target_language,
         )
 
-    def translate(self, lines: Sequence[str]) -> list[str]:
-        """The translation of each line."""
-        return [translation.text for translation in self.translations(lines)]
+    def translate(self, lines: Sequence[str], prefixes: Sequence[str] | None = None) -> list[str]:
+        """The translation of each line; ``prefixes`` as in :meth:`translations`."""
+        return [translation.text for translation in self.translations(lines, prefixes)]
+
+    def translate_lines(self, lines: Iterable[str], chunk: int = CHUNK) -> Iterator[str]:
+        """Yields the translation of each line, of an open file or of any other source without end.
+
+        Args:
+            lines: with or without their line ends.
+            chunk: how many are read before the first of them is yielded.
+        """
+        for some in in_chunks(lines, chunk):
+            yield from self.translate(some)
 
     def search(self, lines: Sequence[str]) -> list[list[Hypothesis]]:
         """The ``n_best`` hypotheses of each line, best first; none for a blank line."""
         return [list(translation.hypotheses) for translation in self.translations(lines)]
 
-    def translations(self, lines: Sequence[str]) -> list[Translation]:
-        """All that is known of the translation of each line."""
+    def translations(
+        self, lines: Sequence[str], prefixes: Sequence[str] | None = None
+    ) -> list[Translation]:
+        """All that is known of the translation of each line.
+
+        Args:
+            lines: the sources.
+            prefixes: how the translation of each line begins, "" for a free one; it may go on with
+                the prefix's last word. None for none. A blank line stays blank all the same.
+
+        Raises:
+            LatimerError: not one prefix for each line, or one that the model cannot write.
+        """
         encoded = self._encode(lines)
+        begun = self._encode_prefixes([""] * len(lines) if prefixes is None else prefixes, lines)
         sources = [ids[: self.max_source_length] for ids in encoded]
         result = [Translation()] * len(lines)
         for rows in batches_by_length(
             [len(ids) for ids in sources],
-            beams=self.settings.beam_size,
+            beams=self.settings.width,
             max_tokens=self.max_tokens,
         ):
-            found = self._search([sources[row] for row in rows])
+            found = self._search([sources[row] for row in rows], [begun[row] for row in rows])
             for row, hypotheses in zip(rows, found, strict=True):
                 text = self.tokenizers.target.decode(hypotheses[0].ids)
                 cut = len(sources[row]) < len(encoded[row])
                 result[row] = Translation(text, tuple(hypotheses), cut)
         return result
 
+    def scores(self, sources: Sequence[str], targets: Sequence[str]) -> list[Hypothesis | None]:
+        """What the model thinks of given translations: each target's log-probability and score.
+
+        The score is made with the penalties of the search, so that it compares with those of its
+        hypotheses. None stands for a blank source, which no model translates, and for a target
+        beyond the model's learned positions; an empty target is scored like any other.
+
+        Raises:
+            LatimerError: not one target for each source.
+        """
+        if len(sources) != len(targets):
+            raise LatimerError(
+                f"{len(sources)} sources, but {len(targets)} targets; write one of each"
+            )
+        cleared = [target.rstrip("\r\n") for target in targets]
+        encoded = self.tokenizers.target.encode_batch(cleared)
+        longest = self.max_source_length
+        return score_targets(
+            self.model,
+            [ids[:longest] for ids in self._encode(sources)],
+            [ids if longest is None or len(ids) <= longest else None for ids in encoded],
+            self.settings,
+            max_tokens=self.max_tokens,
+        )
+
     def _encode(self, lines: Sequence[str]) -> list[list[int]]:
         """The pieces of each line; none for a blank one, whatever the normalisation makes of it."""
-        cleared = [line if line.strip() else "" for line in lines]
+        cleared = [line.rstrip("\r\n") if line.strip() else "" for line in lines]
         return self.tokenizers.source.encode_batch(cleared)
 
-    def _search(self, sources: list[list[int]]) -> list[list[Hypothesis]]:
-        device = next(self.model.parameters()).device
-        rows = [torch.tensor([*ids, EOS_ID]) for ids in sources]
-        padded = pad_sequence(rows, batch_first=True, padding_value=PAD_ID).to(device)
-        # Not in the precision of a training that this may be part of: a score in a run must be the
-        # score that the checkpoint gets later.
-        with _evaluating(self.model), torch.autocast(device.type, enabled=False):
-            return beam_search(self.model, padded, self.settings)
+    def _encode_prefixes(self, prefixes: Sequence[str], lines: Sequence[str]) -> list[list[int]]:
+        """The pieces of each prefix."""
+        if len(prefixes) != len(lines):
+            raise LatimerError(f"{len(lines)} lines, but {len(prefixes)} prefixes; write one each")
+        encoded = self.tokenizers.target.encode_batch(list(prefixes))
+        for number, (prefix, ids) in enumerate(zip(prefixes, encoded, strict=True), start=1):
+            if UNK_ID in ids:
+                raise LatimerError(
+                    f"prefix {number}: {prefix!r} has characters that are in no piece of the "
+                    "target's tokenizer; write it without them"
+                )
+            if self.max_source_length is not None and len(ids) > self.max_source_length:
+                raise LatimerError(
+                    f"prefix {number}: it has {len(ids)} pieces, and the model can write no more "
+                    f"than {self.max_source_length}; write a shorter one"
+                )
+        return encoded
 
-
-def stored_search(config: Mapping[str, Any]) -> SearchSettings:
-    """How a run searched, from its stored configuration."""
-    decoding = config["decoding"]
-    names = [field.name for field in fields(SearchSettings)]
-    return SearchSettings(**{name: decoding[name] for name in names if name in decoding})
-
-
-@contextmanager
-def _evaluating(model: Transformer) -> Iterator[None]:
-    was_training = model.training
-    model.eval()
-    try:
-        yield
-    finally:
-        model.train(was_training)
+    def _search(
+        self, sources: list[list[int]], prefixes: list[list[int]]
+    ) -> list[list[Hypothesis]]:
+        with evaluating(self.model):
+            return self._decoder.find(self.model, padded(sources, self.device), prefixes)
