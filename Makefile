@@ -27,13 +27,13 @@ evaluate: $(INSTALLED) ## Score a checkpoint with BLEU (ARGS="checkpoint=PATH ..
 	$(BIN)/python evaluate.py $(ARGS)
 
 test: $(INSTALLED) ## Pass the quick tests, in under ten minutes on two cores
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" $(ARGS)
 
 test-slow: $(INSTALLED) ## Pass the slow tests: whole trainings
-	$(BIN)/python -m pytest -m slow $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow $(ARGS)
 
 test-all: $(INSTALLED) ## Pass all tests
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 check: $(INSTALLED) ## Lint, formatting, types
 	$(BIN)/ruff check .

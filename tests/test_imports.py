@@ -18,7 +18,7 @@ ROOMS = {
     "decoding": {"model", "config"},
     "scoring": set(),
     "checkpoint": {"model", "tokenizer"},
-    "translation": {"checkpoint", "decoding", "model", "tokenizer"},
+    "translation": {"checkpoint", "decoding", "model", "scoring", "tokenizer"},
     "attention_maps": {"checkpoint", "decoding", "model", "tokenizer", "translation"},
     "evaluation": {
         "checkpoint",
@@ -42,6 +42,8 @@ ROOMS = {
         "tokenizer",
         "translation",
     },
+    "sweeps": {"checkpoint", "config", "evaluation"},
+    "commands": {"checkpoint", "config", "data", "decoding", "translation"},
 }
 EVERYONE_MAY_IMPORT = {"errors", "screen"}
 TORCH_ALONE = {"torch", "math", "dataclasses", "typing", "collections", "contextlib", "latimer"}

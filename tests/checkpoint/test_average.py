@@ -1,7 +1,13 @@
 import pytest
 import torch
 
-from latimer.checkpoint import average, load_model, read_checkpoint, write_checkpoint
+from latimer.checkpoint import (
+    average,
+    load_average,
+    load_model,
+    read_checkpoint,
+    write_checkpoint,
+)
 from latimer.errors import LatimerError
 
 
@@ -15,6 +21,7 @@ def write_all(folder, *contents):
 def test_the_mean_of_every_weight(tmp_path, make_contents):
     contents = [make_contents(seed, updates=100 * seed) for seed in (3, 1, 2)]
     contents[0]["optimizer_states"] = [{"state": {0: torch.zeros(3)}}]
+    contents[0]["latimer"] |= {"position": {"epoch": 1}, "random_states": []}
     averaged = average(write_all(tmp_path, *contents))
     for name, weight in averaged["state_dict"].items():
         stacked = torch.stack([content["state_dict"][name] for content in contents])
@@ -22,7 +29,8 @@ def test_the_mean_of_every_weight(tmp_path, make_contents):
     assert averaged["latimer"]["updates"] == 300
     assert averaged["latimer"]["averaged"] == [100, 200, 300]
     assert averaged["latimer"]["scores"] == {}
-    assert "optimizer_states" not in averaged
+    assert set(averaged) == {"latimer", "state_dict"}
+    assert not {"position", "random_states"} & set(averaged["latimer"])
 
 
 def test_sums_are_in_float64(tmp_path, make_contents):
@@ -72,3 +80,20 @@ def assert_must_agree(key, one, other, folder):
 def test_nothing_has_no_mean():
     with pytest.raises(LatimerError, match="no checkpoints"):
         average([])
+
+
+def test_a_mean_is_loaded_without_a_file(tmp_path, make_contents):
+    """It has a hash of its own, and knows what it is the mean of."""
+    contents = [make_contents(seed, updates=100 * seed) for seed in (1, 2, 3)]
+    paths = write_all(tmp_path, *contents)
+    loaded = load_average(paths, "mean of three")
+    write_checkpoint(average(paths), tmp_path / "averaged.ckpt")
+    written = load_model(tmp_path / "averaged.ckpt")
+    for name, weight in written.model.state_dict().items():
+        assert torch.equal(loaded.model.state_dict()[name], weight)
+    assert loaded.averaged == written.averaged == (100, 200, 300)
+    assert (loaded.path, loaded.updates) == (tmp_path / "mean of three", 300)
+    assert loaded.sha256 == load_average(paths, "again").sha256
+    hashes = {load_average(some, "again").sha256 for some in (paths, paths[:2], paths[1:])}
+    assert len(hashes) == 3
+    assert load_model(paths[0]).averaged == ()

@@ -78,7 +78,8 @@ def test_a_key_like_no_other_is_refused_with_those_there_are(mistake):
         ("data.cleaning.drop_copies", "no", "data.cleaning.drop_copies=no: must be true or false"),
         ("data.cleaning.drop_copies", 1, "data.cleaning.drop_copies=1: must be true or false"),
         ("data.format", "csv", "data.format=csv: must be one of bible, files, hub"),
-        ("schedule.kind", "cosine", "schedule.kind=cosine: must be one of paper, inverse_square"),
+        ("schedule.kind", "step", "schedule.kind=step: must be one of paper, inverse_square"),
+        ("optimizer.kind", "lion", "optimizer.kind=lion: must be one of adam, adamw, adafactor"),
         ("validation.every_updates", 1.0, "validation.every_updates=1.0: must be a whole number"),
         ("validation.every_updates", 0, "validation.every_updates=0: must be at least 1"),
         ("validation.every_updates", True, "validation.every_updates=true: must be a whole number"),
@@ -92,7 +93,7 @@ def test_a_key_like_no_other_is_refused_with_those_there_are(mistake):
         ("trainer.max_time", "90", "trainer.max_time=90: must be a time as HH:MM:SS"),
         ("trainer.max_time", "01:60:00", "trainer.max_time=01:60:00: must be a time as HH:MM:SS"),
         ("trainer.max_time", "00:00:00", "trainer.max_time=00:00:00: must be a time as HH:MM:SS"),
-        ("trainer.precision", "fp8", "trainer.precision=fp8: must be auto, float32 or bf16-mixed"),
+        ("trainer.precision", "fp8", "trainer.precision=fp8: must be auto, float32, bf16-mixed or"),
         ("batches.max_tokens", 100, "batches: max_tokens=100 must be at least data.cleaning.max_"),
         ("loss.label_smoothing", 1, "loss.label_smoothing=1: must be less than 1"),
         ("name", "a/b", "name=a/b: is a folder's name: letters, digits, '_', '-' and '.'"),
@@ -105,16 +106,61 @@ def test_a_wrong_value_is_refused_with_what_is_allowed(mistake, key, value, mess
     assert mistake(key, value).startswith(message)
 
 
+ADAM = {"kind": "adam", "beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9}
+PAPER = {"kind": "paper", "warmup_updates": 4000, "factor": 1.0}
+CONSTANT = {"kind": "constant", "warmup_updates": 400, "rate": 1e-3}
+LINEAR = {**CONSTANT, "kind": "linear", "decay_updates": 3000, "final_rate": 0.0}
+
+
 # field case 56: a factor is no rate, and a rate no factor
-def test_a_key_of_another_schedule_is_refused(settings):
-    paper = {"kind": "paper", "warmup_updates": 4000, "factor": 1.0}
-    check(settings({"schedule": paper}), RunConfig)
+@pytest.mark.parametrize(
+    ("section", "chosen", "key", "others"),
+    [
+        ("schedule", PAPER, "rate", "inverse_square_root, constant, linear, cosine"),
+        ("schedule", CONSTANT, "factor", "paper"),
+        ("schedule", CONSTANT, "decay_updates", "linear, cosine"),
+        ("optimizer", ADAM, "weight_decay", "adamw, adafactor"),
+        ("optimizer", ADAM, "beta2_decay", "adafactor"),
+    ],
+)
+def test_a_key_of_another_kind_is_refused_with_those_that_have_it(
+    settings, section, chosen, key, others
+):
+    check(settings({section: chosen}), RunConfig)
+    with pytest.raises(LatimerError) as error:
+        check(settings({section: {**chosen, key: 2}}), RunConfig)
+    known = ", ".join(f"{section}.{name}" for name in chosen)
+    assert str(error.value) == (
+        f"{section}.{key}=2: not a key of the chosen {section}, which has {known}; "
+        f"it belongs to {others}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"decay_updates": None},
+            "schedule.decay_updates=null: must be a number of updates, since",
+        ),
+        (
+            {"decay_updates": 400},
+            "schedule.decay_updates=400: must be more than warmup_updates=400",
+        ),
+        ({"final_rate": 0.1}, "schedule.final_rate=0.1: must be at most rate=0.001, the peak"),
+    ],
+)
+def test_a_decay_that_cannot_be_is_refused(mistake, changes, message):
+    assert mistake("schedule", {**LINEAR, **changes}).startswith(message)
+
+
+def test_a_run_begins_with_one_checkpoint(settings):
+    for key in ("init_from", "init_from_partial"):
+        check(settings({key: "best.ckpt"}), RunConfig)
     with pytest.raises(
-        LatimerError, match=r"schedule\.rate=0\.1: not a key of the chosen schedule"
+        LatimerError, match=r"^init_from_partial=b: a run begins with all .* one of"
     ):
-        check(settings({"schedule": {**paper, "rate": 0.1}}), RunConfig)
-    with pytest.raises(LatimerError, match=r"schedule\.factor=2: not a key of the chosen schedule"):
-        check(settings({"schedule.factor": 2}), RunConfig)
+        check(settings({"init_from": "a", "init_from_partial": "b"}), RunConfig)
 
 
 def test_all_mistakes_are_told_at_once(settings):
@@ -240,11 +286,26 @@ def test_what_was_checked_cannot_change(settings):
             {"schedule": {"kind": "paper", "warmup_updates": 10, "factor": 1e-3}},
             "schedule.factor=0.001 multiplies the paper's formula",
         ),
+        (
+            {"schedule": {**LINEAR, "decay_updates": 2000}, "trainer.max_updates": 3000},
+            "the last 1000 updates stay at schedule.final_rate=0",
+        ),
+        (
+            {"schedule": {**LINEAR, "decay_updates": 3001}, "trainer.max_updates": 3000},
+            "schedule.final_rate=0 is never reached",
+        ),
     ],
 )
 def test_what_is_seldom_meant_is_warned_of(settings, changes, part):
     [warning] = warnings(check(settings(changes), RunConfig))
     assert part in warning
+
+
+@pytest.mark.parametrize("limits", [{}, {"max_updates": None, "max_epochs": 3}])
+def test_a_decay_until_the_end_is_no_warning(settings, limits):
+    """Nor is one of a run that counts epochs, whose updates are not known yet."""
+    changes = {f"trainer.{key}": value for key, value in {"max_updates": 3000, **limits}.items()}
+    assert warnings(check(settings({"schedule": LINEAR, **changes}), RunConfig)) == []
 
 
 def test_no_warm_up_is_no_warning_with_pre_norm(settings):

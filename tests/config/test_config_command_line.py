@@ -43,9 +43,10 @@ def test_an_evaluation_needs_a_checkpoint(start, tmp_path):
 
 # field cases 138 and 139
 def test_a_sweep_shows_each_failure_and_goes_on(start):
-    ended = start("train.py", "-m", "seed=-1,-2", "hydra.sweep.dir=sweep")
+    ended = start("train.py", "-m", "seed=-1,-2", "sweep_folder=sweep")
     assert ended.returncode == 1
-    assert ended.stdout.split("\n") == ["job 0: seed=-1", "job 1: seed=-2", ""]
+    head = ["sweep folder sweep", "job 01 of 02: seed=-1", "job 02 of 02: seed=-2"]
+    assert ended.stdout.split("\n")[:3] == head
     for seed in (-1, -2):
         assert f"error: seed={seed}: must be at least 0\n" in ended.stderr
     assert "Traceback" not in ended.stderr

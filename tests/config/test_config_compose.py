@@ -76,6 +76,32 @@ def test_input_files_are_found_from_the_folder_of_the_command(train_config, tmp_
     assert config.tokenizer.file == str(tmp_path / "my.model")
 
 
+@pytest.mark.parametrize("key", ["init_from", "init_from_partial"])
+def test_a_checkpoint_to_begin_with_is_found_likewise(train_config, tmp_path, monkeypatch, key):
+    assert getattr(train_config(), key) is None
+    assert getattr(train_config(f"{key}=runs/a"), key) == str(tmp_path / "runs" / "a")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert getattr(train_config(f"{key}='~/a.ckpt'"), key) == str(tmp_path / "home" / "a.ckpt")
+
+
+@pytest.mark.parametrize(
+    "written", ["freeze=[encoder.*,*embedding*]", 'freeze=["encoder.*","*embedding*"]']
+)
+def test_patterns_may_be_quoted_or_not(train_config, written):  # field case 132
+    assert train_config(written).freeze == ["encoder.*", "*embedding*"]
+
+
+@pytest.mark.parametrize("schedule", ["linear", "cosine"])
+def test_a_decay_ends_with_the_run_unless_it_is_told_otherwise(train_config, schedule):
+    chosen = f"schedule={schedule}"
+    assert train_config(chosen, "trainer.max_updates=700").schedule.decay_updates == 700
+    epochs = ("trainer.max_updates=null", "trainer.max_epochs=3")
+    with pytest.raises(LatimerError, match=r"^schedule\.decay_updates=null: must be a number of"):
+        train_config(chosen, *epochs)
+    given = train_config(chosen, *epochs, "schedule.decay_updates=900")
+    assert given.schedule.decay_updates == 900
+
+
 def test_a_plug_in_needs_no_plus(train_config):
     name = "pytorch_lightning.callbacks.ModelSummary"
     config = train_config(f"callbacks.mine._target_={name}", "callbacks.mine.max_depth=2")

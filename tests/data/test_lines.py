@@ -49,7 +49,9 @@ def test_a_nul(tmp_path: Path) -> None:  # field case 1
         list(read_lines(write(tmp_path / "a.txt", b"one\ntwo\nth\0ree\n")))
 
 
-@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b"a\n" * 1000)[:-12]])
+@pytest.mark.parametrize(
+    "content", [b"no gzip", gzip.compress(b"a\n" * 1000)[:-12]], ids=["no gzip", "cut short"]
+)
 def test_a_broken_gzip(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.txt.gz"
     path.write_bytes(content)

@@ -19,8 +19,8 @@ def pairs(tmp_path) -> EncodedPairs:
     return EncodedPairs.open(tmp_path / "pairs.arrow")
 
 
-def loader_of(pairs: EncodedPairs, workers: int = 0) -> TrainingLoader:
-    batches = TokenBatches(pairs, max_tokens=15, accumulation=2, seed=1)
+def loader_of(pairs: EncodedPairs, workers: int = 0, **share: int) -> TrainingLoader:
+    batches = TokenBatches(pairs, max_tokens=15, accumulation=2, seed=1, **share)
     return TrainingLoader(pairs, batches, workers=workers)
 
 
@@ -63,6 +63,12 @@ def test_workers_change_nothing(pairs: EncodedPairs):  # field cases 18, 35 and 
                 assert all(torch.equal(*both) for both in zip(batch, same, strict=True))
 
 
+def test_workers_of_two_processes_have_every_pair_once(pairs: EncodedPairs):  # field case 18
+    loaders = [loader_of(pairs, workers=2, rank=rank, world_size=2) for rank in (0, 1)]
+    updates = [rows_of(update) for loader in loaders for update in loader]
+    assert sorted(row for update in updates for rows in update for row in rows) == [*range(40)]
+
+
 @pytest.mark.parametrize("done", [0, 3, UPDATES, UPDATES + 2])
 def test_goes_on_where_it_stopped(pairs: EncodedPairs, done: int):  # field case 72
     stopped, resumed = loader_of(pairs), loader_of(pairs)
@@ -80,6 +86,12 @@ def test_processes_share_a_validation(pairs: EncodedPairs):
     shares = [validation_loader(pairs, max_tokens=20, rank=rank, world_size=2) for rank in (0, 1)]
     rows = [row for loader in shares for (batch,) in loader for row in batch.rows.tolist()]
     assert sorted(rows) == list(range(40))
+
+
+def test_a_process_without_a_batch_takes_part_in_a_validation(pairs: EncodedPairs):
+    batches = len(validation_loader(pairs, max_tokens=100))
+    idle = validation_loader(pairs, max_tokens=100, rank=batches, world_size=batches + 1)
+    assert (len(idle), [*idle]) == (1, [[]])
 
 
 class Diary(pl.LightningModule):

@@ -23,6 +23,7 @@ TOKENIZER = TokenizerConfig(
     character_coverage=1.0,
     normalization="nmt_nfkc",
     byte_fallback=False,
+    bpe_dropout=0.0,
     file=None,
 )
 SEPARATE = TOKENIZER.model_copy(update={"vocabulary": "separate"})
@@ -226,6 +227,47 @@ def test_another_model_under_the_same_name_misses(data: FilesData, folder: Path)
         assert corpus.tokenizers == Tokenizers.joint(Tokenizer.from_file(path))
         assert corpus.train.source.ids.max() < vocab_size
     assert prepare(data, config, folder=folder).report["cache"] == "hit"
+
+
+def test_what_is_given_takes_the_place_of_the_settings(data: FilesData, folder: Path):
+    """The tokenizers of a checkpoint; a file with the same model hits."""
+    lines = lines_of(data.train.source) + lines_of(data.train.target)
+    given = Tokenizers.joint(train_tokenizer(lines, vocab_size=70))
+    corpus = prepare(data, TOKENIZER, folder=folder, tokenizers=given)
+    assert (corpus.tokenizers, corpus.report["cache"]) == (given, "miss")
+    assert corpus.report["tokenizer"] == given.hashes
+    path = folder.parent / "my.model"
+    path.write_bytes(given.source.model_bytes)
+    other = TOKENIZER.model_copy(update={"vocab_size": 46, "file": str(path)})
+    assert prepare(data, other, folder=folder).report["cache"] == "hit"
+    assert prepare(data, TOKENIZER, folder=folder).report["cache"] == "miss"
+
+
+def test_dropout_needs_no_corpus_of_its_own(data: FilesData, folder: Path):  # field case 30
+    plain = prepare(data, TOKENIZER, folder=folder)
+    corpus = prepare(data, TOKENIZER.model_copy(update={"bpe_dropout": 0.1}), folder=folder)
+    assert corpus.report == plain.report | {"cache": "hit"}
+    for split in ("train", "validation"):
+        one, other = getattr(corpus, split), getattr(plain, split)
+        assert texts_of(one, corpus.tokenizers) == texts_of(other, plain.tokenizers)
+        assert (one.source.ids == other.source.ids).all()
+
+
+@pytest.mark.parametrize("in_a_file", [True, False])
+def test_dropout_needs_merges(data: FilesData, folder: Path, in_a_file: bool):  # field case 29
+    lines = lines_of(data.train.source) + lines_of(data.train.target)
+    model = train_tokenizer(lines, vocab_size=45, model_type="unigram")
+    path = folder.parent / "my.model"
+    path.write_bytes(model.model_bytes)
+    config = TOKENIZER.model_copy(
+        update={"bpe_dropout": 0.1, "file": str(path) if in_a_file else None}
+    )
+    given = None if in_a_file else Tokenizers.joint(model)
+    with pytest.raises(LatimerError, match=r"^tokenizer\.bpe_dropout=0\.1: .* is no model of"):
+        prepare(data, config, folder=folder, tokenizers=given)
+    assert not folder.exists()
+    without = config.model_copy(update={"bpe_dropout": 0.0})
+    assert prepare(data, without, folder=folder, tokenizers=given)
 
 
 def test_the_limit_counts_the_end_of_sentence(tmp_path, folder: Path):  # field cases 20 and 49

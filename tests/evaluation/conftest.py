@@ -8,6 +8,7 @@ import pytest
 
 from latimer.checkpoint import write_checkpoint
 from latimer.config.check import check
+from latimer.config.decoding import DecodingChanges
 from latimer.config.evaluate import EvaluateConfig
 from latimer.decoding import SearchSettings
 from latimer.translation import Translator
@@ -62,16 +63,33 @@ def data(tmp_path: Path, news_lines: tuple[list[str], list[str]]) -> dict[str, A
 
 
 @pytest.fixture
-def make_run(
-    tmp_path: Path, make_contents: Callable[..., dict[str, Any]], data: dict[str, Any]
-) -> Callable[..., Path]:
+def make_run(tmp_path: Path, write: Callable[..., Path]) -> Callable[..., Path]:
     """Writes ``<tmp>/runs/<name>/checkpoints/best.ckpt`` and returns its path."""
 
     def make(name: str = "one", **arguments: Any) -> Path:
+        return write(tmp_path / "runs" / name, **arguments)
+
+    return make
+
+
+@pytest.fixture
+def write(
+    make_contents: Callable[..., dict[str, Any]], data: dict[str, Any]
+) -> Callable[..., Path]:
+    """Writes a checkpoint into a run's folder and returns its path."""
+
+    def make(
+        run: Path,
+        file: str = "best.ckpt",
+        scores: dict[str, float] | None = None,
+        config: dict[str, Any] | None = None,
+        **arguments: Any,
+    ) -> Path:
         contents = make_contents(**arguments)
-        contents["latimer"]["config"] |= {"data": data}
-        path = tmp_path / "runs" / name / "checkpoints" / "best.ckpt"
-        path.parent.mkdir(parents=True)
+        contents["latimer"] |= {"scores": scores or {}}
+        contents["latimer"]["config"] |= {"data": data, **(config or {})}
+        path = run / "checkpoints" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_checkpoint(contents, path)
         return path
 
@@ -83,26 +101,19 @@ def make_config() -> Callable[..., EvaluateConfig]:
     """An evaluation's configuration: what ``conf/evaluate.yaml`` says, and changes to it."""
 
     def make(checkpoint: Path, decoding: dict[str, Any] | None = None, **changes: Any):
-        unchanged = dict.fromkeys(
-            [
-                "beam_size",
-                "length_penalty",
-                "max_length_factor",
-                "max_length_offset",
-                "min_length",
-                "n_best",
-                "max_tokens",
-            ]
-        )
+        unchanged = dict.fromkeys(DecodingChanges.model_fields)
         raw = {
             "checkpoint": str(checkpoint),
+            "average": None,
+            "average_of": "newest",
+            "ensemble": None,
             "data": None,
             "decoding": {**unchanged, **(decoding or {})},
             "test_sets": None,
             "output_folder": None,
             "bootstrap": 100,
             "bleu_tokenizer": None,
-            "lowercase": False,
+            "lowercase": None,
             "device": "cpu",
             **changes,
         }

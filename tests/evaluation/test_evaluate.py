@@ -122,7 +122,7 @@ def test_evaluating_changes_nothing(make_run, make_config, monkeypatch):  # fiel
         models.append((loaded.model, copy_of_weights(loaded.model)))
         return loaded
 
-    monkeypatch.setattr("latimer.evaluation.run.load_model", load_and_keep)
+    monkeypatch.setattr("latimer.evaluation.systems.load_model", load_and_keep)
     evaluate(make_config(run), Screen())
     [(model, weights)] = models
     assert all(weight.equal(weights[name]) for name, weight in model.state_dict().items())
@@ -162,6 +162,31 @@ def test_an_interrupted_result_is_not_taken_for_one(make_run, make_config):
     assert read_result(run, "news-2")["sentences"] == 40
 
 
+TRAINED = {"bleu_tokenizer": "none", "lowercase": True}
+
+
+@pytest.mark.parametrize(
+    ("trained", "asked", "expected"),
+    [
+        (TRAINED, {}, TRAINED),
+        (TRAINED, {"lowercase": False}, {"bleu_tokenizer": "none", "lowercase": False}),
+        (TRAINED, {"bleu_tokenizer": "13a"}, {"bleu_tokenizer": "13a", "lowercase": True}),
+        (None, {}, {"bleu_tokenizer": None, "lowercase": False}),
+    ],
+)
+def test_scores_are_counted_as_in_the_run(make_run, make_config, data, trained, asked, expected):
+    """Unless one asks for another way; older checkpoints do not tell of theirs."""
+    references = Path(data["test"]["news"]["target"])
+    text = references.read_text(encoding="utf-8").replace("the", "The ,the").title()
+    references.write_text(text, encoding="utf-8")
+    run = make_run(config={"scoring": trained} if trained else {})
+    [result] = evaluate(make_config(run, **asked), Screen())
+    assert read_result(run)["scoring"] == {"bootstrap": 100, **expected}
+    again = score(result.texts, read_lines(references), target_language="yy", **expected)
+    assert result.scores.bleu.score == again.bleu.score
+    assert result.scores.bleu.signature == again.bleu.signature.replace("bs:1000", "bs:100")
+
+
 def test_the_other_direction_is_refused(make_run, make_config, data):  # field case 19
     turned = {**data, "source_language": "yy", "target_language": "xx"}
     with pytest.raises(LatimerError, match="xx to yy, but the test sets go from yy to xx"):
@@ -189,7 +214,7 @@ def test_mistakes_are_found_before_anything_is_translated(
     make_run, make_config, monkeypatch, tmp_path
 ):
     run = make_run()
-    monkeypatch.setattr("latimer.evaluation.run.evaluate_test_sets", None)
+    monkeypatch.setattr("latimer.evaluation.run.evaluate_systems", None)
     (tmp_path / "file").write_text("")
     wrong = [
         (make_config(run, test_sets=["sports"]), r"'sports'; there are: news"),

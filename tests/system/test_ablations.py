@@ -29,6 +29,8 @@ def sweep(command, monkeypatch, tmp_path):
         configs = []
         training = SimpleNamespace(train=lambda config, _: configs.append(config))
         monkeypatch.setitem(sys.modules, "latimer.training.run", training)
+        monkeypatch.setattr("latimer.sweeps.results.final_score", lambda *_: 0.0)
+        monkeypatch.setattr("latimer.sweeps.results.bleu_scores", lambda _: {})
         ended = command("train.py", "-m", f"runs_folder={tmp_path}", *arguments)
         assert (ended.code, ended.complaints) == (0, "")
         return [dotted(config.model_dump()) for config in configs]
@@ -41,7 +43,7 @@ def test_the_variants_differ_in_nothing_else(sweep, name, variants):
     configs = sweep(f"experiment=ablation/{name}")
     assert [{key: config[key] for key in variants[0]} for config in configs] == variants
     for config in configs:
-        assert {**config, **variants[0]} == configs[0]
+        assert {**config, **variants[0], "run_folder": configs[0]["run_folder"]} == configs[0]
     assert configs[0]["name"] == f"ablation-{name}"
     assert (configs[0]["seed"], configs[0]["trainer.max_updates"]) == (1, 1000)
 
@@ -65,9 +67,9 @@ def test_a_sweep_can_be_compared(command, tmp_path, capsys):
     sizes = ["model.d_model=16", "model.d_ff=32", "model.encoder_layers=1"]
     ended = command("train.py", "-m", "experiment=ablation/positions", *toy, *sizes)
     assert (ended.code, ended.complaints) == (0, "")
-    folders = sorted((tmp_path / "runs" / "ablation-positions").iterdir())
-    assert len(folders) == 3
-    compare_runs(folders, Screen())
+    [folder] = (tmp_path / "runs" / "ablation-positions").iterdir()
+    assert len(list(folder.glob("*/run.md"))) == 3
+    compare_runs([folder], Screen())
     shown = capsys.readouterr().out
     keys = [line.split("│")[1].strip() for line in shown.split("\n") if line.startswith("│")]
     settings = ["model.positions", "model.max_length"]

@@ -27,7 +27,7 @@ SETTINGS = {
     "loss.label_smoothing": 0.0,
     "batches.max_tokens": 1024,
     "validation.every_updates": 500,
-    "checkpoints.average": 5,
+    "checkpoints.newest": 5,
     "checkpoints.every_updates": 40,
     "decoding.beam_size": 1,
 }

@@ -23,7 +23,7 @@ SETTINGS = (
     "trainer.log_every_updates=1",
     "logger=csv",
     f"validation.every_updates={UPDATES}",
-    "checkpoints={monitor: val/nll, average: 0, every_updates: 300}",
+    "checkpoints={monitor: val/nll, best: 1, newest: 0, every_updates: 300, average: newest}",
     # The curves are looked at, and not the translations: of one piece each.
     "validation.bleu_sentences=1",
     "decoding=greedy",

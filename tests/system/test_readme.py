@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
@@ -50,11 +51,21 @@ def jobs(arguments: list[str]) -> list[list[str]]:
 COMMANDS = commands((ROOT / "README.md").read_text(encoding="utf-8"))
 
 
+def store_run(folder: Path) -> None:
+    """A run as ``train.py`` without arguments leaves it, as far as its configuration goes."""
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        config = run_config(compose("train"), ROOT)
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text(yaml.safe_dump(config.model_dump(mode="json")))
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_a_command_of_the_readme(command, tmp_path):
     script, *arguments = command
     make, schema = CHECKS[script]
     refuse_dashes(arguments, schema)
+    for run in (word.removeprefix("resume=") for word in arguments if word.startswith("resume=")):
+        store_run(tmp_path / run)
     for settings in jobs(arguments):
         with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
             make(compose(script, settings), tmp_path)

@@ -37,6 +37,9 @@ def test_every_option_is_valid(option: str):
         {"character_coverage": 0},
         {"normalization": "NFC"},
         {"byte_fallback": "no"},
+        {"bpe_dropout": -0.1},
+        {"bpe_dropout": 1.1},
+        {"bpe_dropout": 0.1, "model_type": "unigram"},
         {"pad_id": 0},
     ],
 )

@@ -1,21 +1,41 @@
 """The rate of the n-th optimizer update, n from 1 (section 5.3, field cases 56 to 58)."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 import torch
 
-from latimer.config.schedule import InverseSquareRootSchedule, PaperSchedule
+from latimer.config.schedule import (
+    ConstantSchedule,
+    CosineSchedule,
+    InverseSquareRootSchedule,
+    LinearSchedule,
+    PaperSchedule,
+)
+from latimer.data.prepared import prepare
 from latimer.training.schedule import (
     inverse_square_root_rate,
     learning_rate,
     make_scheduler,
     paper_rate,
 )
+from latimer.training.trainer import make_loaders
 
+PEAK = {"warmup_updates": 10, "rate": 0.008}
+DECAY = {**PEAK, "decay_updates": 50, "final_rate": 0.0}
 PAPER = PaperSchedule(kind="paper", warmup_updates=10, factor=1.0)
-INVERSE = InverseSquareRootSchedule(kind="inverse_square_root", warmup_updates=10, rate=0.005)
-every_schedule = pytest.mark.parametrize("schedule", [PAPER, INVERSE], ids=lambda s: s.kind)
+INVERSE = InverseSquareRootSchedule(kind="inverse_square_root", **PEAK)
+CONSTANT = ConstantSchedule(kind="constant", **PEAK)
+LINEAR = LinearSchedule(kind="linear", **DECAY)
+COSINE = CosineSchedule(kind="cosine", **DECAY)
+ALL = [PAPER, INVERSE, CONSTANT, LINEAR, COSINE]
+every_schedule = pytest.mark.parametrize("schedule", ALL, ids=lambda s: s.kind)
+every_decay = pytest.mark.parametrize("schedule", [LINEAR, COSINE], ids=lambda s: s.kind)
+
+
+def rates_of(schedule, *updates):
+    return [learning_rate(schedule, update, 512) for update in updates]
 
 
 @pytest.mark.parametrize(
@@ -36,13 +56,52 @@ def test_the_inverse_square_root_peaks_at_its_rate(update, rate):
 
 
 @every_schedule
-def test_up_during_warm_up_and_down_afterwards(schedule):
+def test_a_straight_line_up_to_the_peak_and_never_up_again(schedule):
     # field case 57: no rate of 0, and no two updates of warm-up that share a rate
-    rates = [learning_rate(schedule, update, 512) for update in range(1, 41)]
-    assert rates[0] > 0
+    rates = rates_of(schedule, *range(1, 61))
+    assert rates[:10] == pytest.approx([rates[9] * update / 10 for update in range(1, 11)])
+    assert all(before >= after for before, after in pairwise(rates[9:]))
+    assert schedule is PAPER or rates[9] == 0.008
+
+
+@pytest.mark.parametrize("schedule", [PAPER, INVERSE], ids=lambda s: s.kind)
+def test_up_during_warm_up_and_down_afterwards(schedule):
+    rates = rates_of(schedule, *range(1, 41))
     assert all(before < after for before, after in pairwise(rates[:10]))
     assert all(before > after for before, after in pairwise(rates[9:]))
     assert rates[39] == pytest.approx(rates[9] / 2)
+
+
+def test_the_constant_rate_stays():
+    assert set(rates_of(CONSTANT, 10, 11, 50, 10**6)) == {0.008}
+
+
+@pytest.mark.parametrize(
+    ("schedule", "shares"),
+    [(LINEAR, [1.0, 0.75, 0.5, 0.25, 0.0]), (COSINE, [1.0, 0.853553, 0.5, 0.146447, 0.0])],
+    ids=lambda s: getattr(s, "kind", ""),
+)
+@pytest.mark.parametrize("final_rate", [0.0, 0.002])
+def test_a_quarter_half_and_three_quarters_of_the_way_down(schedule, shares, final_rate):
+    schedule = schedule.model_copy(update={"final_rate": final_rate})
+    expected = [final_rate + share * (0.008 - final_rate) for share in shares]
+    assert rates_of(schedule, 10, 20, 30, 40, 50) == pytest.approx(expected, abs=1e-8)
+    assert rates_of(schedule, 51, 10**6) == pytest.approx([final_rate] * 2, abs=1e-15)
+
+
+@every_decay
+def test_down_at_every_update_until_the_end(schedule):
+    assert all(before > after for before, after in pairwise(rates_of(schedule, *range(10, 51))))
+
+
+@every_schedule
+def test_no_jump_at_the_peak(schedule):
+    """With 1,000 times as many updates, neighbours differ by a thousandth as much."""
+    many = {"warmup_updates": 10_000}
+    many |= {"decay_updates": 50_000} if hasattr(schedule, "decay_updates") else {}
+    before, peak, after = rates_of(schedule.model_copy(update=many), 9_999, 10_000, 10_001)
+    assert before == pytest.approx(peak, rel=2e-4)
+    assert after == pytest.approx(peak, rel=2e-4)
 
 
 @pytest.mark.parametrize("warmup", [1, 10, 4000])
@@ -53,13 +112,23 @@ def test_the_two_schedules_differ_by_a_factor_alone(warmup):
         assert inverse_square_root_rate(update, warmup, peak) == pytest.approx(expected)
 
 
-def test_without_warm_up_the_first_update_has_the_peak():
+@every_schedule
+def test_without_warm_up_the_run_starts_at_the_peak(schedule):
     # field case 57
-    assert paper_rate(1, 512, 0) == 512**-0.5
-    assert inverse_square_root_rate(1, 0, 0.005) == 0.005
-    for rate_of in (lambda n: paper_rate(n, 512, 0), lambda n: inverse_square_root_rate(n, 0, 1.0)):
-        rates = [rate_of(update) for update in (1, 4, 16)]
-        assert rates == pytest.approx([rates[0], rates[0] / 2, rates[0] / 4])
+    schedule = schedule.model_copy(update={"warmup_updates": 0})
+    rates = rates_of(schedule, *range(1, 61))
+    peak = 512**-0.5 if schedule.kind == "paper" else 0.008
+    # A way down that begins with update 0 has its first step behind it.
+    assert rates[0] == pytest.approx(peak, rel=0.03)
+    assert max(rates) == rates[0] <= peak
+
+
+@pytest.mark.parametrize(
+    "rate_of", [lambda n: paper_rate(n, 512, 0), lambda n: inverse_square_root_rate(n, 0, 1.0)]
+)
+def test_the_square_root_without_warm_up(rate_of):
+    rates = [rate_of(update) for update in (1, 4, 16)]
+    assert rates == pytest.approx([rates[0], rates[0] / 2, rates[0] / 4])
 
 
 @every_schedule
@@ -92,3 +161,22 @@ def test_a_resumed_scheduler_goes_on_where_the_first_one_stopped(schedule):
     resumed.step()
     resumed_scheduler.step()
     assert resumed.param_groups[0]["lr"] == learning_rate(schedule, 9, 512)
+
+
+def test_every_update_of_an_epoch_has_its_own_rate(run):
+    # field cases 57 and 58
+    ended = run(
+        schedule=COSINE.model_dump(),
+        batches__max_tokens=64,
+        trainer__max_updates=20,
+        trainer__log_every_updates=1,
+        validation__every_updates=20,
+        checkpoints__newest=0,
+    )
+    config = ended.config
+    corpus = prepare(config.data, config.tokenizer, folder=Path(config.prepared_folder))
+    assert len(make_loaders(config, corpus)[0]) > 20, "one epoch"
+    curve = ended.curve("train/learning_rate")
+    expected = {update: learning_rate(COSINE, update, 16) for update in range(1, 21)}
+    assert curve == pytest.approx(expected, rel=1e-6)
+    assert len(set(curve.values())) == 20

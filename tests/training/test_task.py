@@ -122,7 +122,7 @@ def test_validation_adds_up_pieces_whatever_the_batches(make_config):
         task.on_validation_epoch_start()
         for number, chunk in enumerate(rows):
             task.validation_step([pairs.collate(chunk)], number)
-        means.append(float(task.validation_nll) / int(task.validation_tokens))
+        means.append(task.mean_validation_nll())
     assert means == pytest.approx([means[0]] * 3, abs=1e-6)
     assert int(task.validation_tokens) == sum(len(target) + 1 for target in TARGETS)
 
@@ -143,5 +143,5 @@ def test_validation_does_not_see_the_smoothing(make_config):
         task = make_task(make_config(loss__label_smoothing=smoothing))
         task.on_validation_epoch_start()
         task.validation_step([batch], 0)
-        sums.append(float(task.validation_nll))
+        sums.append(task.mean_validation_nll())
     assert sums[0] == sums[1]

@@ -30,7 +30,7 @@ def test_validations_count_updates_across_epochs(run, every, last, expected):
     ended = run(
         validation__every_updates=every,
         trainer__max_updates=last,
-        checkpoints__average=0,
+        checkpoints__newest=0,
     )
     assert validations(ended) == expected
     assert len(list((ended.folder / "samples").iterdir())) == len(expected)
@@ -79,7 +79,13 @@ def test_so_it_is_when_trained_in_bfloat16(run, tmp_path):
         model__dropout=0.0,
         schedule={"kind": "inverse_square_root", "warmup_updates": 20, "rate": 0.01},
         validation__every_updates=30,
-        checkpoints={"monitor": "val/bleu", "average": 0, "every_updates": 1},
+        checkpoints={
+            "monitor": "val/bleu",
+            "best": 1,
+            "newest": 0,
+            "every_updates": 1,
+            "average": "newest",
+        },
     )
     _, scores = validated_again(trained, tmp_path)
     stored = trained.checkpoints["best"]["latimer"]["scores"]

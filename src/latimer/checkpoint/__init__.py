@@ -5,18 +5,34 @@ configuration, so it can be moved to another machine and its training data delet
 never runs code, whoever made it.
 """
 
-from latimer.checkpoint.average import average
+from latimer.checkpoint.average import average, describe_updates, load_average
 from latimer.checkpoint.file import FORMAT, read_checkpoint, write_checkpoint
 from latimer.checkpoint.loaded import LoadedModel, load_model, load_weights
-from latimer.checkpoint.location import find_checkpoint
+from latimer.checkpoint.location import (
+    AVERAGED,
+    BEST,
+    FINAL,
+    find_checkpoint,
+    read_final,
+    write_final,
+)
+from latimer.checkpoint.names import name_too
 
 __all__ = [
+    "AVERAGED",
+    "BEST",
+    "FINAL",
     "FORMAT",
     "LoadedModel",
     "average",
+    "describe_updates",
     "find_checkpoint",
+    "load_average",
     "load_model",
     "load_weights",
+    "name_too",
     "read_checkpoint",
+    "read_final",
     "write_checkpoint",
+    "write_final",
 ]

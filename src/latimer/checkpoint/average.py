@@ -1,5 +1,6 @@
 """The mean of the weights of several checkpoints of a run (section 6.1)."""
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import torch
 from torch import Tensor
 
 from latimer.checkpoint.file import read_checkpoint
+from latimer.checkpoint.loaded import LoadedModel, rebuild
 from latimer.errors import LatimerError
 from latimer.tokenizer import TOKENIZER_NAMES
 
@@ -17,13 +19,15 @@ MUST_AGREE = (
     "source_language",
     "target_language",
 )
+OF_ONE_STATE = ("position", "random_states")
+"""What a training goes on with, and a mean has not."""
 
 
 def average(paths: Sequence[str | Path]) -> dict[str, Any]:
     """The contents of a checkpoint whose weights are the mean of those of the given ones.
 
     The sums are in float64. What is not a weight comes from the checkpoint with most updates,
-    without the states of its optimizer and without its scores: other weights have earned those.
+    without the state of its training and without its scores: other weights have earned those.
     "averaged" lists the updates of the checkpoints that went into the mean.
 
     Args:
@@ -42,12 +46,44 @@ def average(paths: Sequence[str | Path]) -> dict[str, Any]:
         _check_agreement(abouts[0], abouts[-1], paths[0], path)
         _add(sums, contents["state_dict"])
     newest = max(abouts, key=lambda about: int(about["updates"]))
+    about = {key: value for key, value in newest.items() if key not in OF_ONE_STATE}
     updates = sorted(about["updates"] for about in abouts)
     means = {name: total / len(paths) for name, total in sums.items()}
     return {
-        "latimer": {**newest, "scores": {}, "averaged": updates},
+        "latimer": {**about, "scores": {}, "averaged": updates},
         "state_dict": _as_before(means, contents["state_dict"]),
     }
+
+
+def load_average(paths: Sequence[Path], name: str) -> LoadedModel:
+    """The model whose weights are the mean of those of some checkpoints; no file is written.
+
+    Args:
+        paths: as in :func:`average`.
+        name: what the mean is called.
+
+    Raises:
+        LatimerError: as :func:`average`, or the contents make no model.
+    """
+    contents = average(paths)
+    return rebuild(contents, paths[-1].with_name(name), sha256=_hash(contents))
+
+
+def describe_updates(updates: int, averaged: Sequence[int]) -> str:
+    """How much training is behind some weights, or behind those that they are the mean of."""
+    if averaged:
+        states = ", ".join(f"{one:,}" for one in averaged)
+        return f"the mean of the states after {states} updates"
+    return f"{updates:,} updates"
+
+
+def _hash(contents: dict[str, Any]) -> str:
+    """Of what translations depend on."""
+    digest = hashlib.sha256(repr([contents["latimer"].get(key) for key in MUST_AGREE]).encode())
+    for name, weight in sorted(contents["state_dict"].items()):
+        digest.update(name.encode())
+        digest.update(weight.flatten().view(torch.uint8).numpy())
+    return digest.hexdigest()
 
 
 def _check_agreement(

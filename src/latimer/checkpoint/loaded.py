@@ -27,8 +27,9 @@ class LoadedModel:
         target_language: what it translates to.
         updates: optimizer updates behind these weights.
         config: the whole configuration of the run, as plain values.
-        path: the file.
-        sha256: the file's hash, in hexadecimal digits.
+        path: the file; of a mean that was never written to one, what it is called, in their folder.
+        sha256: the file's hash, in hexadecimal digits; of such a mean, that of its contents.
+        averaged: the updates of the states that the weights are the mean of; none for most.
     """
 
     model: Transformer
@@ -39,6 +40,7 @@ class LoadedModel:
     config: dict[str, Any]
     path: Path
     sha256: str
+    averaged: tuple[int, ...] = ()
 
 
 def load_model(path: str | Path) -> LoadedModel:
@@ -51,18 +53,27 @@ def load_model(path: str | Path) -> LoadedModel:
         LatimerError: as :func:`read_checkpoint`; or tokenizers and weights do not belong together.
     """
     path = find_checkpoint(path)
-    contents = read_checkpoint(path)
+    return rebuild(read_checkpoint(path), path, sha256=_hash(path))
+
+
+def rebuild(contents: dict[str, Any], path: Path, *, sha256: str) -> LoadedModel:
+    """The model in the contents of a checkpoint.
+
+    Raises:
+        LatimerError: tokenizers and weights do not belong together; the message names ``path``.
+    """
     about = contents["latimer"]
     tokenizers = _load_tokenizers(about, path)
     return LoadedModel(
-        model=_rebuild(contents, tokenizers, path),
+        model=_transformer(contents, tokenizers, path),
         tokenizers=tokenizers,
         source_language=about["source_language"],
         target_language=about["target_language"],
         updates=about["updates"],
         config=about["config"],
         path=path,
-        sha256=_hash(path),
+        sha256=sha256,
+        averaged=tuple(about.get("averaged", ())),
     )
 
 
@@ -91,7 +102,7 @@ def _load_tokenizer(name: str, about: dict[str, Any], path: Path) -> Tokenizer:
     return Tokenizer(about[name])
 
 
-def _rebuild(contents: dict[str, Any], tokenizers: Tokenizers, path: Path) -> Transformer:
+def _transformer(contents: dict[str, Any], tokenizers: Tokenizers, path: Path) -> Transformer:
     hyperparameters = contents["latimer"]["hyperparameters"]
     for side, tokenizer in tokenizers._asdict().items():
         rows = hyperparameters[f"{side}_vocab_size"]

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from latimer.config.base import Section
-from latimer.config.names import known_keys, nearest
+from latimer.config.names import choices_with, known_keys, nearest
 from latimer.errors import LatimerError
 
 S = TypeVar("S", bound=Section)
@@ -99,7 +99,10 @@ def _describe_unknown(key: str, value: Any, raw: Mapping[str, Any], section: typ
     parent = key.rpartition(".")[0]
     siblings = ", ".join(name for name in known if name.rpartition(".")[0] == parent)
     if key in known_keys(section):
-        return f"{_show(key, value)}: not a key of the chosen {parent}, which has {siblings}"
+        return (
+            f"{_show(key, value)}: not a key of the chosen {parent}, which has {siblings}; "
+            f"it belongs to {', '.join(choices_with(section, key))}"
+        )
     meant = nearest(key, known)
     advice = f"did you mean {meant}?" if meant else f"known are {siblings}"
     return f"{_show(key, value)}: unknown key; {advice}"

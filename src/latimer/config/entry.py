@@ -22,6 +22,7 @@ from omegaconf.errors import OmegaConfBaseException
 from latimer.config.arguments import leave_to_schema, refuse_dashes
 from latimer.config.base import Section
 from latimer.config.hydra_errors import explain
+from latimer.config.resume import Given
 from latimer.errors import LatimerError
 
 
@@ -56,24 +57,34 @@ def launch(main: Callable[[], Any], schema: type[Section]) -> None:
         sys.exit(f"error: {explain(error, schema)}")
 
 
+def given() -> Given:
+    """What was written on the command line of this job."""
+    hydra = HydraConfig.get()
+    return Given(hydra.overrides.task, list(hydra.runtime.choices))
+
+
+def command_of_this_job() -> list[str]:
+    """The command that was given; in a sweep, the one that does this job alone."""
+    python, *arguments = sys.orig_argv
+    if HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN:
+        settings = [setting.removeprefix("++") for setting in HydraConfig.get().overrides.task]
+        arguments = [sys.argv[0], *(s for s in settings if not s.startswith("run_folder="))]
+    return [Path(python).name, *arguments]
+
+
 @contextmanager
 def job() -> Iterator[None]:
     """Shows at once what ends a job, so that a sweep doesn't hide it until its own end.
 
     Raises:
-        JobError: the block raised another exception, in a sweep.
+        JobError: the block raised another exception, in a sweep; it carries what was shown.
         SystemExit: likewise, in a single run.
     """
-    hydra = HydraConfig.get()
-    sweep = hydra.mode == RunMode.MULTIRUN
-    if sweep:
-        settings = " ".join(setting.removeprefix("++") for setting in hydra.overrides.task)
-        print(f"job {hydra.job.num}: {settings}")
+    sweep = HydraConfig.get().mode == RunMode.MULTIRUN
     try:
         yield
     except Exception as failure:
-        if isinstance(failure, LatimerError):
-            print(f"error: {failure}", file=sys.stderr)
-        else:
-            traceback.print_exc()
-        raise (JobError() if sweep else SystemExit(1)) from failure
+        mistake = isinstance(failure, LatimerError)
+        text = f"error: {failure}" if mistake else traceback.format_exc().rstrip("\n")
+        print(text, file=sys.stderr)
+        raise (JobError(text) if sweep else SystemExit(1)) from failure

@@ -3,12 +3,12 @@
 import difflib
 from collections.abc import Iterator, Mapping
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from latimer.config.base import Section
 
 SIMILAR = 0.7
-TAGS = ("kind", "format")  # by which one of several sections is chosen
+TAGS = ("kind", "format", "method")  # by which one of several sections is chosen
 OTHER_NAMES = {
     # What other toolkits call the thing.
     "lr": ("schedule.rate", "schedule.factor"),
@@ -76,15 +76,33 @@ def _choices(annotation: Any) -> list[type[Section]]:
 
 
 def _is_chosen(section: type[Section], raw: Any) -> bool:
-    """Whether ``kind`` or ``format`` has the value that this section is for."""
+    """Whether ``kind``, ``format`` or ``method`` has the value that this section is for."""
     if not isinstance(raw, Mapping):
         return True
-    tags = {
+    return all(raw.get(name) in values for name, values in _tags(section).items())
+
+
+def _tags(section: type[Section]) -> dict[str, tuple[str, ...]]:
+    """``kind``, ``format`` or ``method``, with the values that choose this section."""
+    return {
         name: get_args(field.annotation)
         for name, field in section.model_fields.items()
-        if name in TAGS
+        if name in TAGS and get_origin(field.annotation) is Literal
     }
-    return all(raw.get(name) in values for name, values in tags.items())
+
+
+def choices_with(section: type[Section], key: str) -> list[str]:
+    """The values of the tags in ``TAGS`` that choose a section with this dotted key."""
+    name, _, rest = key.partition(".")
+    inner = rest.partition(".")[0]
+    with_it = [
+        choice
+        for choice in _choices(section.model_fields[name].annotation)
+        if inner in choice.model_fields
+    ]
+    if "." in rest:
+        return [found for choice in with_it for found in choices_with(choice, rest)]
+    return [value for choice in with_it for values in _tags(choice).values() for value in values]
 
 
 def nearest(key: str, known: list[str]) -> str | None:

@@ -6,10 +6,16 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from latimer.config.base import FolderName, Section
 from latimer.config.data import TrainingDataConfig
-from latimer.config.decoding import DecodingConfig
+from latimer.config.decoding import AnyDecodingConfig
 from latimer.config.model import ModelConfig
-from latimer.config.optimizer import AdamConfig
-from latimer.config.schedule import PaperSchedule, ScheduleConfig
+from latimer.config.optimizer import OptimizerConfig
+from latimer.config.schedule import (
+    CosineSchedule,
+    LinearSchedule,
+    PaperSchedule,
+    ScheduleConfig,
+)
+from latimer.config.scoring import ScoringConfig
 from latimer.config.tokenizer import TokenizerConfig
 from latimer.config.training import (
     BatchesConfig,
@@ -39,7 +45,14 @@ class RunConfig(Section):
         name: what the run is called: a folder in ``runs_folder``.
         seed: of every random choice.
         mode: what to do if ``run_folder`` holds a run already.
+        resume: the folder of a run that goes on, exactly; its own configuration is used then.
+        resume_reset: what a resumed run forgets on purpose.
+        init_from: a checkpoint whose weights and tokenizers a new run begins with.
+        init_from_partial: a checkpoint of which a new run takes the weights that fit.
+        freeze: patterns of parameter names that are not trained.
+        dry_run: whether to check and measure only, and write nothing.
         run_folder: where the run's files go; None for ``<runs_folder>/<name>/<date>_<time>``.
+        sweep_folder: of a sweep's command alone; None in a run and in each job of a sweep.
         runs_folder: where runs are kept.
         prepared_folder: where prepared corpora are kept, to be found again.
         data: the corpus.
@@ -55,27 +68,66 @@ class RunConfig(Section):
         decoding: the search of validation and evaluation.
         callbacks: Lightning callbacks of other libraries.
         logger: Lightning loggers.
+        scoring: how validation and the final evaluation count.
     """
 
     name: FolderName
     seed: int = Field(ge=0, lt=2**32)
     mode: Literal["new", "overwrite"]
+    resume: str | None
+    resume_reset: list[Literal["optimizer", "schedule"]]
+    init_from: str | None
+    init_from_partial: str | None
+    freeze: list[str]
+    dry_run: bool
     run_folder: str | None
+    sweep_folder: str | None
     runs_folder: str
     prepared_folder: str
     data: TrainingDataConfig
     tokenizer: TokenizerConfig
     model: ModelConfig
-    optimizer: AdamConfig
+    optimizer: OptimizerConfig
     schedule: ScheduleConfig
     trainer: TrainerConfig
     loss: LossConfig
     batches: BatchesConfig
     validation: ValidationConfig
     checkpoints: CheckpointsConfig
-    decoding: DecodingConfig
+    decoding: AnyDecodingConfig
+    scoring: ScoringConfig
     callbacks: PlugIns
     logger: PlugIns
+
+    @field_validator("resume_reset")
+    @classmethod
+    def _is_of_a_resumed_run(cls, reset: list[str], before: ValidationInfo) -> list[str]:
+        if reset and before.data.get("resume", "") is None:
+            raise ValueError("is for a run that goes on; write resume=RUN_FOLDER too")
+        return reset
+
+    @field_validator("init_from_partial")
+    @classmethod
+    def _is_the_only_beginning(cls, partial: str | None, before: ValidationInfo) -> str | None:
+        if partial is not None and before.data.get("init_from") is not None:
+            raise ValueError(
+                "a run begins with all weights of a checkpoint (init_from), or with those that fit "
+                "(init_from_partial); write one of the two"
+            )
+        return partial
+
+    @field_validator("dry_run")
+    @classmethod
+    def _is_of_a_new_run(cls, dry_run: bool, before: ValidationInfo) -> bool:
+        if dry_run and before.data.get("resume") is not None:
+            raise ValueError("is for new runs; leave resume away to measure one like it")
+        return dry_run
+
+    @field_validator("sweep_folder")
+    @classmethod
+    def _is_no_sweep(cls, sweep_folder: str | None) -> None:
+        if sweep_folder is not None:
+            raise ValueError("is for sweeps; write -m too, or run_folder=... for a single run")
 
     @field_validator("model")
     @classmethod
@@ -135,4 +187,21 @@ def warnings(config: RunConfig) -> list[str]:
             f"schedule.warmup_updates={schedule.warmup_updates} is more than "
             f"trainer.max_updates={limit}: the peak rate is never reached"
         )
+    elif limit is not None and isinstance(schedule, LinearSchedule | CosineSchedule):
+        found.extend(_decay_warnings(schedule, limit))
     return found
+
+
+def _decay_warnings(schedule: LinearSchedule | CosineSchedule, limit: int) -> list[str]:
+    decay, final = schedule.decay_updates, f"schedule.final_rate={schedule.final_rate:g}"
+    if decay > limit:
+        return [
+            f"schedule.decay_updates={decay} is more than trainer.max_updates={limit}: {final} is "
+            "never reached"
+        ]
+    if decay < limit:
+        return [
+            f"schedule.decay_updates={decay} is less than trainer.max_updates={limit}: the last "
+            f"{limit - decay} updates stay at {final}"
+        ]
+    return []

@@ -17,7 +17,9 @@ class TokenizerConfig(Section):
         character_coverage: the share of the training text's characters with a piece of their own.
         normalization: SentencePiece's rule for rewriting characters before cutting.
         byte_fallback: spell unknown characters by the bytes of their UTF-8.
-        file: a trained model for both sides; of the other keys, none then has an effect.
+        bpe_dropout: probability of leaving out a merge, anew in each epoch of the training split.
+        file: a trained model for both sides; of the other keys, only bpe_dropout then
+            has an effect.
     """
 
     vocabulary: Literal["joint", "separate"]
@@ -26,7 +28,19 @@ class TokenizerConfig(Section):
     character_coverage: float = Field(gt=0, le=1)
     normalization: Literal["nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"]
     byte_fallback: bool
+    bpe_dropout: float = Field(ge=0, le=1)
     file: str | None
+
+    @field_validator("bpe_dropout")
+    @classmethod
+    def _has_merges(cls, dropout: float, before: ValidationInfo) -> float:
+        model_type = before.data.get("model_type")
+        if dropout > 0 and model_type == "unigram":
+            raise ValueError(
+                f"leaves out merges, which model_type={model_type} has none of; write "
+                "tokenizer.model_type=bpe, or tokenizer.bpe_dropout=0"
+            )
+        return dropout
 
     @field_validator("file")
     @classmethod

@@ -9,6 +9,7 @@ from latimer.config.base import Section
 
 Count = Annotated[int, Field(ge=1)]
 LIMITS = ("max_updates", "max_epochs", "max_time")
+LOWER_IS_BETTER = ("val/nll", "val/perplexity")
 
 
 def _check_time(text: str) -> str:
@@ -25,6 +26,7 @@ class TrainerConfig(Section):
 
     Attributes:
         accelerator: where to compute.
+        devices: processes that train together on this machine, each on a device of its own.
         precision: of the matrix products; weights and sums stay in float32.
         max_updates: optimizer updates, or None.
         max_epochs: passes over the training split, or None.
@@ -35,7 +37,8 @@ class TrainerConfig(Section):
     """
 
     accelerator: Literal["auto", "cpu", "gpu", "mps"]
-    precision: Literal["auto", "float32", "bf16-mixed"]
+    devices: Count
+    precision: Literal["auto", "float32", "bf16-mixed", "float16-mixed"]
     max_updates: Count | None
     max_epochs: Count | None
     max_time: Time | None
@@ -70,7 +73,7 @@ class BatchesConfig(Section):
 
     Attributes:
         max_tokens: padded cells of a batch's longer side: sentences times the longest's pieces.
-        accumulation: batches of one optimizer update.
+        accumulation: batches of one optimizer update, in each process.
         loader_workers: processes that prepare batches; 0 prepares them in the training process.
     """
 
@@ -88,6 +91,8 @@ class ValidationConfig(Section):
         sample_sentences: translations shown at each validation.
         attention_sentences: pairs whose cross-attention is drawn at each validation.
         max_tokens: as in BatchesConfig, for the loss on the validation set.
+        patience: validations without a better ``checkpoints.monitor`` that end the training; None
+            for no such end.
     """
 
     every_updates: Count
@@ -95,6 +100,7 @@ class ValidationConfig(Section):
     sample_sentences: int = Field(ge=0)
     attention_sentences: int = Field(ge=0)
     max_tokens: Count
+    patience: Count | None
 
 
 class CheckpointsConfig(Section):
@@ -103,10 +109,29 @@ class CheckpointsConfig(Section):
     Attributes:
         monitor: the validation score by which the best checkpoint is chosen; its direction follows
             from it.
-        average: how many of the newest ``step_*.ckpt`` files are kept and averaged; 0 for none.
+        best: how many states are kept that had the best scores; best.ckpt is the first of them.
+        newest: how many of the newest ``step_*.ckpt`` files are kept; 0 for none.
         every_updates: optimizer updates between two of them.
+        average: which of the kept states are averaged at the end.
     """
 
     monitor: Literal["val/bleu", "val/chrf", "val/nll", "val/perplexity"]
-    average: Annotated[int, Field(ge=0)]
+    best: Count
+    newest: Annotated[int, Field(ge=0)]
     every_updates: Count
+    average: Literal["newest", "best", "none"]
+
+    @field_validator("average")
+    @classmethod
+    def _has_states_to_average(cls, average: str, before: ValidationInfo) -> str:
+        if average == "best" and before.data.get("best", 2) < 2:
+            raise ValueError(
+                "averages the checkpoints.best states with the best scores; write "
+                "checkpoints.best=2 or more, or checkpoints.average=newest"
+            )
+        return average
+
+
+def lower_is_better(monitor: str) -> bool:
+    """The direction of a validation score: whether small values of it are the good ones."""
+    return monitor in LOWER_IS_BETTER

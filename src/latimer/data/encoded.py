@@ -44,6 +44,10 @@ class Side:
         self.ids: NDArray[np.int32] = column.values.to_numpy()
         self.lengths: NDArray[np.int64] = np.diff(self.offsets)
 
+    def sentence(self, row: int) -> NDArray[np.int32]:
+        """The ids of one sentence."""
+        return self.ids[self.offsets[row] : self.offsets[row + 1]]
+
     def padded(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Lays sentences under each other; a column more than the longest needs stays free."""
         lengths = self.lengths[rows]

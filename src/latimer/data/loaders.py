@@ -7,6 +7,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from latimer.data.batches import TokenBatches, ordered_batches
+from latimer.data.bpe_dropout import BpeDropoutPairs, WithEpoch
 from latimer.data.encoded import Batch, EncodedPairs
 
 
@@ -17,16 +18,18 @@ class TrainingLoader(DataLoader[list[Batch]]):
     be saved and loaded, and iterating then goes on in the middle of an epoch.
 
     Args:
-        pairs: the training split.
+        pairs: the training split, perhaps with BPE-dropout.
         batches: what to yield of it.
         workers: processes that prepare batches; 0 for none. The batches don't depend on it.
     """
 
-    def __init__(self, pairs: EncodedPairs, batches: TokenBatches, *, workers: int = 0) -> None:
+    def __init__(
+        self, pairs: EncodedPairs | BpeDropoutPairs, batches: TokenBatches, *, workers: int = 0
+    ) -> None:
         self.batches = batches
         super().__init__(
             pairs,
-            sampler=batches,
+            sampler=WithEpoch(batches) if isinstance(pairs, BpeDropoutPairs) else batches,
             batch_size=None,
             num_workers=workers,
             persistent_workers=workers > 0,
@@ -58,12 +61,13 @@ def validation_loader(
         max_tokens: cells of a batch's longer side, as in :class:`TokenBatches`.
         rank: which process this is, from 0.
         world_size: how many processes validate together. Their batches are disjoint; one may get
-            one more than another.
+            one more than another, and one that gets none yields one empty list.
     """
     share = ordered_batches(pairs, max_tokens)[rank::world_size]
     return DataLoader(
         pairs,
-        sampler=[[rows] for rows in share],
+        # Lightning would leave out the validation of a process that has nothing to iterate over.
+        sampler=[[rows] for rows in share] or [[]],
         batch_size=None,
         # A loader takes a random number when it begins; not from the training, whose dropout would
         # depend on how often it is validated.

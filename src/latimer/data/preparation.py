@@ -90,7 +90,7 @@ def train_tokenizers(pairs: Dataset, config: TokenizerConfig) -> Tokenizers:
     Raises:
         LatimerError: the text allows no such tokenizer.
     """
-    settings = config.model_dump(exclude={"vocabulary", "file"})
+    settings = config.model_dump(exclude={"vocabulary", "file", "bpe_dropout"})
     if config.vocabulary == "joint":
         return Tokenizers.joint(train_tokenizer(chain.from_iterable(texts(pairs)), **settings))
     return Tokenizers(*(_train_on_side(side, pairs, settings) for side in SIDES))

@@ -54,7 +54,13 @@ class PreparedCorpus:
     report: dict[str, Any]
 
 
-def prepare(data: DataConfig, tokenizer: TokenizerConfig, *, folder: Path) -> PreparedCorpus:
+def prepare(
+    data: DataConfig,
+    tokenizer: TokenizerConfig,
+    *,
+    folder: Path,
+    tokenizers: Tokenizers | None = None,
+) -> PreparedCorpus:
     """Reads the data set, and cleans and encodes what wasn't before.
 
     Several processes may do so at once: one does the work, the others wait and read.
@@ -63,17 +69,23 @@ def prepare(data: DataConfig, tokenizer: TokenizerConfig, *, folder: Path) -> Pr
         data: the data set and the cleaning.
         tokenizer: how to train the tokenizers, or the file of a trained one.
         folder: where prepared corpora are kept, each in a folder of its own.
+        tokenizers: those of a checkpoint, to be used instead.
 
     Raises:
         LatimerError: a split can't be read, nothing is left of the training split, the
-            tokenizers can't be had, or the folder can't be written to.
+            tokenizers can't be had or have no merges to leave out, or the folder can't be written
+            to.
     """
+    given = tokenizers or _from_file(tokenizer.file)
+    if given and tokenizer.bpe_dropout:
+        _check_merges(given, tokenizer)
     raw = RawCorpus.read(data)
-    given = Tokenizers.joint(Tokenizer.from_file(tokenizer.file)) if tokenizer.file else None
     settings = {
         "format": FORMAT,
         "cleaning": data.cleaning.model_dump(),
-        "tokenizer": given.hashes if given else tokenizer.model_dump(exclude={"file"}),
+        "tokenizer": given.hashes
+        if given
+        else tokenizer.model_dump(exclude={"file", "bpe_dropout"}),
         "fingerprints": _fingerprints(raw),
     }
     key = sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
@@ -82,6 +94,19 @@ def prepare(data: DataConfig, tokenizer: TokenizerConfig, *, folder: Path) -> Pr
         place, lambda: encode_corpus(raw, data.cleaning, given or tokenizer)
     )
     return _open(place, raw, {"key": key, "cache": "hit" if found else "miss", **settings})
+
+
+def _from_file(file: str | None) -> Tokenizers | None:
+    return Tokenizers.joint(Tokenizer.from_file(file)) if file else None
+
+
+def _check_merges(given: Tokenizers, config: TokenizerConfig) -> None:
+    if not all(tokenizer.has_merges for tokenizer in given):
+        origin = f"tokenizer.file={config.file}" if config.file else "the checkpoint's tokenizer"
+        raise LatimerError(
+            f"tokenizer.bpe_dropout={config.bpe_dropout}: {origin} is no model of byte-pair "
+            "encoding, and has no merges to leave out; write tokenizer.bpe_dropout=0"
+        )
 
 
 def _fingerprints(raw: RawCorpus) -> dict[str, str]:

@@ -16,27 +16,42 @@ def compare_runs(folders: Sequence[Path], screen: Screen) -> None:
     """Shows the settings that differ, and each test set's scores with tests against the first run.
 
     Args:
-        folders: two or more run folders, the one that the others are compared with first.
+        folders: two or more run folders, the one that the others are compared with first. The
+            folder of a sweep stands for its runs that have ended.
         screen: where the tables are shown.
 
     Raises:
         LatimerError: a folder is no evaluated run, or the results cannot be compared: other
             sentences, other references, or another way of scoring.
     """
-    if len(folders) < 2:
+    places = [place for folder in folders for place in _runs_in(folder)]
+    if len(places) < 2:
         raise LatimerError("a comparison needs two runs or more: latimer compare RUN RUN ...")
-    runs = [read_run(folder) for folder in folders]
+    runs = [read_run(place) for place in places]
     names = _common_names(runs)
     compared = {name: _compare_results([run.results[name] for run in runs]) for name in names}
     for number, run in enumerate(runs, start=1):
         screen.print(f"run {number}: {run.folder}")
-    show_differences("settings that differ", [run.config for run in runs], screen)
+    show_differences("settings that differ", [_settings(run) for run in runs], screen)
     for name in names:
         show_comparison(name, [run.results[name] for run in runs], compared[name], screen)
     left_out = sorted({name for run in runs for name in run.results} - set(names))
     if left_out:
         screen.print(f"not compared, since not every run has it: {', '.join(left_out)}")
     screen.print(ABOUT_P)
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    if not (folder / "sweep.json").is_file():
+        return [folder]
+    # By their numbers: 99 before 100.
+    places = [page.parent for page in folder.glob("*/run.md")]
+    return sorted(places, key=lambda place: (len(place.name), place.name))
+
+
+def _settings(run: SavedRun) -> dict[str, Any]:
+    """Those of a run, but for its place."""
+    return {key: value for key, value in run.config.items() if key != "run_folder"}
 
 
 def _common_names(runs: Sequence[SavedRun]) -> list[str]:

@@ -13,10 +13,13 @@ COLUMNS = ("test set", "lines", "BLEU (95%)", "chrF2++", "TER", "length ratio", 
 
 def show_results(results: Sequence[Result], screen: Screen) -> None:
     """A table of the scores; then what to know about each test set, and where its files are."""
-    screen.table("test sets", COLUMNS, [_row(result) for result in results])
+    several = len({result.system for result in results}) > 1
+    columns = (*COLUMNS[:1], "system", *COLUMNS[1:]) if several else COLUMNS
+    screen.table("test sets", columns, [_row(result, several) for result in results])
     for result in results:
         bleu = result.scores.bleu
-        screen.print(f"{result.test_set}: BLEU {bleu.score:.2f} {bleu.signature}")
+        what = f"{result.test_set}, {result.system}" if several else result.test_set
+        screen.print(f"{what}: BLEU {bleu.score:.2f} {bleu.signature}")
         counts = {what: number for what, number in result.counts().items() if number}
         if counts:
             kinds = (f"{number:,} {what.replace('_', ' ')}" for what, number in counts.items())
@@ -28,10 +31,11 @@ def show_results(results: Sequence[Result], screen: Screen) -> None:
         screen.print(f"  files: {result.folder}: {TRANSLATIONS}, {REFERENCES}, {RESULT}")
 
 
-def _row(result: Result) -> list[str]:
+def _row(result: Result, several: bool) -> list[str]:
     scores = result.scores
     return [
         result.test_set,
+        *([result.system] if several else []),
         f"{len(result.references):,}",
         _with_interval(scores.bleu),
         f"{scores.chrf.score:.2f}",

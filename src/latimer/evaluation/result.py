@@ -19,6 +19,7 @@ class Result:
 
     Attributes:
         test_set: its name.
+        system: the name of what translated it.
         sources: the raw source lines.
         references: the raw reference lines, as many.
         translations: one for each source line, blank ones included.
@@ -32,6 +33,7 @@ class Result:
     """
 
     test_set: str
+    system: str = ""
     sources: Sequence[str]
     references: Sequence[str]
     translations: Sequence[Translation]

@@ -5,20 +5,22 @@ from pathlib import Path
 
 from datasets import Dataset
 
-from latimer.checkpoint import LoadedModel, load_model
+from latimer.checkpoint import LoadedModel, describe_updates
 from latimer.config.check import check
 from latimer.config.data import DataConfig
-from latimer.config.decoding import DecodingConfig
 from latimer.config.evaluate import EvaluateConfig
 from latimer.data.corpus import read_split, test_set_names
 from latimer.errors import LatimerError
 from latimer.evaluation.result import Result
-from latimer.evaluation.test_sets import EvaluationSettings, evaluate_test_sets
+from latimer.evaluation.systems import load_systems
+from latimer.evaluation.test_sets import evaluate_systems
 from latimer.screen import Screen
 
 
 def evaluate(config: EvaluateConfig, screen: Screen) -> list[Result]:
     """Scores a checkpoint on its own test sets, or on others of its language pair.
+
+    An average of a run's states is scored beside the run's best one.
 
     The checkpoint is all that is needed of a run: its training data may be gone.
 
@@ -26,17 +28,15 @@ def evaluate(config: EvaluateConfig, screen: Screen) -> list[Result]:
         LatimerError: the checkpoint, a test set or the output folder cannot be used; found before
             anything is translated.
     """
-    loaded = load_model(config.checkpoint)
-    settings = EvaluationSettings(
-        decoding=config.decoding.applied_to(check(loaded.config["decoding"], DecodingConfig)),
-        bootstrap=config.bootstrap,
-        bleu_tokenizer=config.bleu_tokenizer,
-        lowercase=config.lowercase,
-        device=config.device,
-    )
+    systems = load_systems(config)
+    for system in systems:
+        for loaded in (system.loaded, *system.others):
+            updates = describe_updates(loaded.updates, loaded.averaged)
+            screen.print(f"checkpoint {loaded.path}, {updates}")
+    loaded = systems[0].loaded
     test_sets = _read_test_sets(config, loaded)
     folder = _output_folder(config, loaded.path)
-    return evaluate_test_sets(loaded, test_sets, settings, folder=folder, screen=screen)
+    return evaluate_systems(systems, test_sets, folder=folder, screen=screen)
 
 
 def _read_test_sets(config: EvaluateConfig, loaded: LoadedModel) -> dict[str, Dataset]:

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from sentencepiece import SentencePieceProcessor
 
@@ -12,6 +12,9 @@ from latimer.tokenizer.ids import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
 # A hypothesis is one line of a file, whatever bytes a model with byte fallback strings together.
 LINE_ENDS = str.maketrans("\n\r", "  ")
+
+Span = tuple[int, int]
+"""A slice of a text, in characters: the first one, and the one after the last."""
 
 
 class Tokenizer:
@@ -68,6 +71,29 @@ class Tokenizer:
         ids: list[list[int]] = self._processor.encode(list(texts))
         return ids
 
+    @property
+    def has_merges(self) -> bool:
+        """Whether it is a model of byte-pair encoding, and BPE-dropout has something to drop."""
+        protocol, model = self._protocol()
+        return bool(model.trainer_spec.model_type == protocol.TrainerSpec.BPE)
+
+    @property
+    def ordinary_pieces(self) -> dict[str, tuple[int, float]]:
+        """Ids and scores of the pieces, without special ones, bytes and symbols of a user's."""
+        protocol, model = self._protocol()
+        return {
+            one.piece: (piece_id, one.score)
+            for piece_id, one in enumerate(model.pieces)
+            if one.type == protocol.ModelProto.SentencePiece.NORMAL
+        }
+
+    def _protocol(self) -> tuple[Any, Any]:
+        """The classes of protocol buffers, and the model as one of them."""
+        # Only where it is needed: reading text takes no protocol buffers.
+        from sentencepiece import sentencepiece_model_pb2 as protocol  # noqa: PLC0415
+
+        return protocol, protocol.ModelProto.FromString(self.model_bytes)  # type: ignore[attr-defined]
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of some pieces, always one line.
 
@@ -79,6 +105,24 @@ class Tokenizer:
         """
         text: str = self._processor.decode([int(piece) for piece in ids if piece != UNK_ID])
         return text.translate(LINE_ENDS)
+
+    def spans(self, text: str) -> list[Span]:
+        """What each piece of :meth:`encode` was made of: ``text[first:end]``.
+
+        The slice is empty where no character is left for a piece, as for a ▁ that the beginning of
+        a line gets, or for all but the last of the bytes that spell one.
+        """
+        return _spans(text, self._processor.encode(text, out_type="serialized_proto"))
+
+    def decoded_spans(self, ids: Sequence[int]) -> list[Span]:
+        """Where the text of each piece stands in that of :meth:`decode`, likewise.
+
+        Args:
+            ids: none of them unknown.
+        """
+        ids = [int(piece) for piece in ids]
+        decoded = self._processor.decode(ids, out_type="serialized_proto")
+        return _spans(self._processor.decode(ids), decoded)
 
     def piece(self, piece_id: int) -> str:
         """The spelling of a piece; ``▁`` stands for a space."""
@@ -92,6 +136,19 @@ class Tokenizer:
 
     def __reduce__(self) -> tuple[type[Self], tuple[bytes]]:
         return type(self), (self.model_bytes,)
+
+
+def _spans(text: str, serialized: bytes) -> list[Span]:
+    """SentencePiece counts in bytes of UTF-8, we in characters."""
+    # Only where it is needed: reading text takes no protocol buffers.
+    from sentencepiece import sentencepiece_pb2 as protocol  # noqa: PLC0415
+
+    pieces = protocol.SentencePieceText.FromString(serialized).pieces  # type: ignore[attr-defined]
+    encoded = text.encode("utf-8")
+    return [
+        (len(encoded[: piece.begin].decode("utf-8")), len(encoded[: piece.end].decode("utf-8")))
+        for piece in pieces
+    ]
 
 
 def _load(model_bytes: bytes) -> SentencePieceProcessor:

@@ -38,7 +38,7 @@ class AttentionImages(pl.Callback):
         """Draws, where the run has TensorBoard; not for the average at the end of a training."""
         assert isinstance(pl_module, TranslationTask)
         boards = [logger for logger in trainer.loggers if isinstance(logger, TensorBoardLogger)]
-        if not boards or trainer.state.fn != TrainerFn.FITTING:
+        if not boards or trainer.state.fn != TrainerFn.FITTING or not trainer.is_global_zero:
             return
         pairs = zip(self._sources, self._targets, strict=True)
         for number, (source, target) in enumerate(pairs, start=1):

@@ -1,20 +1,24 @@
-"""Which states of a run are kept: the newest ones, and the best one by a validation score."""
+"""Which states of a run are kept: the newest ones, and the best ones by a validation score."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 import pytorch_lightning as pl
 from lightning_fabric.plugins.io.checkpoint_io import CheckpointIO
+from pytorch_lightning.callbacks import WeightAveraging
 from pytorch_lightning.trainer.states import TrainerFn
 
 from latimer import __version__
 from latimer.checkpoint import FORMAT, read_checkpoint, write_checkpoint
 from latimer.config.run import RunConfig
+from latimer.data.loaders import TrainingLoader
 from latimer.tokenizer import Tokenizers
-from latimer.training import tags
+from latimer.training.best import BestStates, ScoredState
+from latimer.training.kept_files import KeptFiles
+from latimer.training.processes import gather
+from latimer.training.random_states import random_states
 from latimer.training.task import TranslationTask
-
-LOWER_IS_BETTER = (tags.VAL_NLL, tags.VAL_PERPLEXITY)
 
 
 class SafeCheckpointIO(CheckpointIO):
@@ -38,69 +42,69 @@ class SafeCheckpointIO(CheckpointIO):
 
 
 class Checkpoints(pl.Callback):
-    """After each validation: ``last.ckpt``, and ``best.ckpt`` if the score was the best so far.
+    """Saves states while a model is trained: the newest, the best, and some to be averaged.
 
-    They are written after the validation whose scores they carry, so the best file's weights are
-    those that earned its score. The newest ``checkpoints.average`` states, every so many updates,
-    are kept as ``step_<updates>.ckpt`` too, to be averaged when the training ends.
+    ``last.ckpt`` is written after each validation and every ``checkpoints.every_updates`` updates.
+    A state that is kept longer has another name too: ``step_<updates>.ckpt`` the newest
+    ``checkpoints.newest`` ones, ``best.ckpt`` the one with the best score, and with more than one
+    best state (``checkpoints.best``) each of them ``best_<updates>.ckpt``. The best ones are saved
+    after the validation whose scores they carry, so their weights are those that earned them.
     """
 
     def __init__(self, *, folder: Path, tokenizers: Tokenizers, config: RunConfig) -> None:
         self.folder = folder
-        self.scores: dict[str, float] = {}
-        self.scored_update: int | None = None
-        self.best_score: float | None = None
-        self.best_update: int | None = None
+        self.files = KeptFiles(folder, config.checkpoints)
+        self.best = BestStates(config.checkpoints.monitor, config.checkpoints.best)
+        self.validated: ScoredState | None = None
         self._tokenizers = tokenizers
         self._config = config
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Makes the files agree with the state that a run goes on from."""
+        states = self.best.states
+        if trainer.is_global_zero:
+            came_from = Path(trainer.ckpt_path) if trainer.ckpt_path else None
+            states = self.files.match(trainer.global_step, states, came_from)
+        self.best.states = trainer.strategy.broadcast(states)
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_arguments: Any
     ) -> None:
-        """Writes a ``step_*.ckpt`` when it is time for one, and forgets the oldest."""
-        wanted = self._config.checkpoints
-        if wanted.average and trainer.global_step % wanted.every_updates == 0:
-            trainer.save_checkpoint(self.folder / f"step_{trainer.global_step:07}.ckpt")
-            for path in self.newest()[: -wanted.average]:
-                path.unlink()
+        """Saves a ``step_*.ckpt`` when it is time for one."""
+        if self.files.step_is_due(trainer.global_step):
+            self._save(trainer, lambda: self.files.keep_step(trainer.global_step))
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Writes the files, during a training."""
+        """Saves what was validated, during a training."""
         if trainer.state.fn != TrainerFn.FITTING:
             return
         # Not from Lightning, which keeps metrics in float32.
-        self.scores = dict(cast(TranslationTask, pl_module).validation_scores)
-        self.scored_update = trainer.global_step
-        score = self.scores[self.monitor]
-        improved = self.is_better(score, self.best_score)
-        if improved:
-            self.best_score, self.best_update = score, trainer.global_step
-        trainer.save_checkpoint(self.folder / "last.ckpt")
-        if improved:
-            trainer.save_checkpoint(self.folder / "best.ckpt")
+        scores = dict(cast(TranslationTask, pl_module).validation_scores)
+        validated = self.validated = ScoredState(trainer.global_step, scores)
+        self.best.add(validated)
+        self._save(trainer, lambda: self.files.keep_best(self.best.states, validated))
 
-    @property
-    def monitor(self) -> str:
-        """The tag of the score that "best" means."""
-        return self._config.checkpoints.monitor
+    def to_be_averaged(self) -> list[Path]:
+        """The files that ``checkpoints.average`` means, oldest first."""
+        if self._config.checkpoints.average == "newest":
+            return self.files.newest()
+        if self._config.checkpoints.average == "best":
+            return sorted(set(self.files.names(self.best.states)) - {self.files.best})
+        return []
 
-    def is_better(self, score: float, than: float | None) -> bool:
-        """Compares two values of the monitored metric, in the metric's own direction."""
-        if than is None:
-            return True
-        if self.monitor in LOWER_IS_BETTER:
-            return score < than
-        return score > than
-
-    def newest(self) -> list[Path]:
-        """The files that are to be averaged, oldest first."""
-        return sorted(self.folder.glob("step_*.ckpt"))
+    def _save(self, trainer: pl.Trainer, keep: Callable[[], None]) -> None:
+        trainer.save_checkpoint(self.files.last)
+        if trainer.is_global_zero:
+            keep()
+        trainer.strategy.barrier("checkpoint kept")
 
     def on_save_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
         """Adds what makes the file enough by itself: no data and no configuration are needed."""
         assert isinstance(pl_module, TranslationTask)
+        for logger in trainer.loggers:
+            logger.save()  # what lies behind a state must not be lost when a run is killed
         checkpoint["latimer"] = {
             "format": FORMAT,
             "version": __version__,
@@ -110,16 +114,34 @@ class Checkpoints(pl.Callback):
             "source_language": self._config.data.source_language,
             "target_language": self._config.data.target_language,
             "updates": trainer.global_step,
-            # Those of an earlier validation were earned by other weights.
-            "scores": dict(self.scores) if self.scored_update == trainer.global_step else {},
+            "position": cast(TrainingLoader, trainer.train_dataloader).state_dict(),
+            "random_states": gather(random_states()),
+            "precision": trainer.precision,
+            "scores": self._scores_of(trainer.global_step),
             "config": self._config.model_dump(mode="json"),
         }
 
+    def on_load_checkpoint(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
+    ) -> None:
+        """Goes on with the scores of the state itself, and with the weights that are trained."""
+        about = checkpoint["latimer"]
+        if about["scores"]:
+            self.validated = ScoredState(about["updates"], about["scores"])
+        averages = any(isinstance(one, WeightAveraging) for one in trainer.callbacks)  # type: ignore[attr-defined]
+        if "current_model_state" in checkpoint and not averages:
+            # The file's own weights are the averages of a callback that this run is now without.
+            pl_module.load_state_dict(checkpoint["current_model_state"])
+
+    def _scores_of(self, update: int) -> dict[str, float]:
+        """Those of this update's validation: earlier ones were earned by other weights."""
+        validated = self.validated
+        return dict(validated.scores) if validated and validated.update == update else {}
+
     def state_dict(self) -> dict[str, Any]:
-        """The best score so far, for a run that goes on."""
-        return {"best_score": self.best_score, "best_update": self.best_update}
+        """The best states so far and the patience that is left, for a run that goes on."""
+        return self.best.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes on from a stored best score."""
-        self.best_score = state_dict["best_score"]
-        self.best_update = state_dict["best_update"]
+        """Goes on from stored scores."""
+        self.best.load_state_dict(state_dict)

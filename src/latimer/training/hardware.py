@@ -1,4 +1,4 @@
-"""Which device and which precision a run uses, and why (``trainer=auto``)."""
+"""Which devices and which precision a run uses, and why (``trainer=auto``)."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ import torch
 
 from latimer.config.training import TrainerConfig
 from latimer.errors import LatimerError
+from latimer.training.processes import threads_each
 
 
 @dataclass(frozen=True)
@@ -20,15 +21,26 @@ class Hardware:
 def choose_hardware(config: TrainerConfig) -> Hardware:
     """Resolves "auto": a GPU before Apple's before the CPU, bfloat16 where it is fast.
 
+    float16 is never chosen: it needs its loss scaled, and bfloat16 is as fast.
+
     Raises:
-        LatimerError: a device was asked for by name that this machine does not have.
+        LatimerError: a device was asked for by name that this machine does not have, or more of
+            them than it has, or float16 elsewhere than on a GPU.
     """
     accelerator = _accelerator(config.accelerator)
+    if config.devices > 1:
+        _check_devices(accelerator, config.devices)
+    if config.precision == "float16-mixed" and accelerator != "gpu":
+        raise LatimerError(
+            f"trainer.precision=float16-mixed: is for GPUs, and this run would use "
+            f"{_name(accelerator, 1)}; write trainer.precision=auto"
+        )
     fast_bfloat16, reason = _bfloat16(accelerator)
     chosen = "bf16-mixed" if fast_bfloat16 else "float32"
     precision = chosen if config.precision == "auto" else config.precision
     why = reason if config.precision == "auto" else "as configured"
-    return Hardware(accelerator, precision, f"{_name(accelerator)}, {precision} ({why})")
+    name = _name(accelerator, config.devices)
+    return Hardware(accelerator, precision, f"{name}, {precision} ({why})")
 
 
 def _accelerator(asked: str) -> str:
@@ -48,6 +60,18 @@ def _accelerator(asked: str) -> str:
     return asked
 
 
+def _check_devices(accelerator: str, devices: int) -> None:
+    if accelerator == "mps":
+        raise LatimerError(
+            f"trainer.devices={devices}: an Apple machine has one device; write trainer.devices=1"
+        )
+    if accelerator == "gpu" and devices > (present := torch.cuda.device_count()):
+        raise LatimerError(
+            f"trainer.devices={devices}: PyTorch can use {present} of this machine; write "
+            f"trainer.devices={present}"
+        )
+
+
 def _bfloat16(accelerator: str) -> tuple[bool, str]:
     """Whether bfloat16 products are much faster than float32 ones there, and how that is known."""
     if accelerator == "gpu":
@@ -60,7 +84,8 @@ def _bfloat16(accelerator: str) -> tuple[bool, str]:
     return False, "no measured gain from bfloat16"
 
 
-def _name(accelerator: str) -> str:
+def _name(accelerator: str, devices: int) -> str:
+    several = f"{devices} × " if devices > 1 else ""
     if accelerator == "gpu":
-        return torch.cuda.get_device_name()
-    return f"{accelerator.upper()} with {torch.get_num_threads()} threads"
+        return several + torch.cuda.get_device_name()
+    return f"{several}{accelerator.upper()} with {threads_each(devices)} threads"

@@ -4,9 +4,11 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
 
 ROWS_AT_ONCE = 512
-"""Rows of logits turned to float32 together: few enough to stay in a CPU's cache."""
+"""Rows of logits made together: few enough to stay in a CPU's cache."""
 
 
 class Losses(NamedTuple):
@@ -24,49 +26,101 @@ def smoothed_cross_entropy(logits: Tensor, labels: Tensor, label_smoothing: floa
     """Cross-entropy against (1 - ε) on the label and ε spread evenly over all V pieces.
 
     A uniform model scores ln V for every ε. Padding must have been left out before: every row
-    counts.
+    counts. The sums are in float32.
 
     Args:
         logits: (N, V), one row for each real target piece.
         labels: (N,) ids.
         label_smoothing: ε, in [0, 1).
     """
+    log_probabilities = logits.float().log_softmax(dim=-1)
+    return _sums(log_probabilities, labels.unsqueeze(1), label_smoothing)
+
+
+def _sums(log_probabilities: Tensor, labels: Tensor, label_smoothing: float) -> Losses:
+    """Of log-probabilities (N, V) and labels (N, 1)."""
+    nll = -log_probabilities.gather(1, labels).sum()
+    spread = -log_probabilities.mean(dim=-1).sum()
+    return Losses((1.0 - label_smoothing) * nll + label_smoothing * spread, nll.detach())
+
+
+def chunked_cross_entropy(
+    states: Tensor, matrix: Tensor, labels: Tensor, label_smoothing: float
+) -> Losses:
+    """:func:`smoothed_cross_entropy` of ``states @ matrix.T``, whose N × V never exist at once.
+
+    The products are in the precision of autocast, and the gradients are summed in float32. A step
+    of the tiny model took 1.00 s where whole logits took 1.16 s (N 4,096, V 4,000, one core).
+
+    Args:
+        states: (N, D), the decoder's, one row for each real target piece.
+        matrix: (V, D), the pre-softmax matrix.
+        labels: (N,) ids.
+        label_smoothing: ε, in [0, 1).
+    """
+    # In the function's own forward, autograd is always off.
+    learning = torch.is_grad_enabled()
     return Losses(
-        *_SmoothedCrossEntropy.apply(logits, labels, label_smoothing)  # type: ignore[no-untyped-call]
+        *_ChunkedCrossEntropy.apply(states, matrix, labels, label_smoothing, learning)  # type: ignore[no-untyped-call]
     )
 
 
-class _SmoothedCrossEntropy(torch.autograd.Function):
-    """Computes the gradient along with the loss: the float32 copy of N × V never exists at once.
-
-    That took 60 ms where a log-softmax and its backward took 150 ms (N 2,800, V 8,000, two cores).
-    """
+class _ChunkedCrossEntropy(torch.autograd.Function):
+    """Forms the gradients along with the loss, while a chunk's probabilities are at hand."""
 
     @staticmethod
-    def forward(
-        ctx: Any, logits: Tensor, labels: Tensor, label_smoothing: float
+    def forward(  # noqa: PLR0913, PLR0917 (autograd passes them by position)
+        ctx: Any,
+        states: Tensor,
+        matrix: Tensor,
+        labels: Tensor,
+        label_smoothing: float,
+        learning: bool,
     ) -> tuple[Tensor, Tensor]:
-        gradient = torch.empty_like(logits)
-        loss = logits.new_zeros((), dtype=torch.float32)
-        nll = logits.new_zeros((), dtype=torch.float32)
-        for start in range(0, len(logits), ROWS_AT_ONCE):
+        for_states, for_matrix = (learning and needed for needed in ctx.needs_input_grad[:2])
+        states, weights = _for_products(states), _for_products(matrix)
+        loss, nll = (torch.zeros((), device=states.device) for _ in Losses._fields)
+        state_gradient = torch.empty_like(states) if for_states else None
+        matrix_gradient = torch.zeros_like(matrix, dtype=torch.float32) if for_matrix else None
+        for start in range(0, len(states), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
+            log_probabilities = F.linear(states[rows], weights).float().log_softmax(dim=-1)
             label = labels[rows].unsqueeze(1)
-            log_probabilities = logits[rows].float().log_softmax(dim=-1)
-            chunk_nll = -log_probabilities.gather(1, label).sum()
-            chunk_spread = -log_probabilities.mean(dim=-1).sum()
-            nll += chunk_nll
-            loss += (1.0 - label_smoothing) * chunk_nll + label_smoothing * chunk_spread
-            probabilities = log_probabilities.exp_()
-            probabilities -= label_smoothing / logits.shape[1]
-            at_label = torch.full_like(label, label_smoothing - 1.0, dtype=torch.float32)
-            probabilities.scatter_add_(1, label, at_label)
-            gradient[rows] = probabilities
-        ctx.save_for_backward(gradient)
+            sums = _sums(log_probabilities, label, label_smoothing)
+            loss += sums.loss
+            nll += sums.nll
+            if for_states or for_matrix:
+                gradient = _logit_gradient(log_probabilities, label, label_smoothing)
+                gradient = gradient.to(weights.dtype)
+            if state_gradient is not None:
+                state_gradient[rows] = gradient @ weights
+            if matrix_gradient is not None:
+                matrix_gradient += gradient.T @ states[rows]
+        ctx.save_for_backward(state_gradient, matrix_gradient)
         ctx.mark_non_differentiable(nll)
         return loss, nll
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, None, None]:
-        (gradient,) = ctx.saved_tensors
-        return gradient * grad_outputs[0], None, None
+    @once_differentiable
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        gradients = (
+            None if gradient is None else gradient * grad_outputs[0]
+            for gradient in ctx.saved_tensors
+        )
+        return *gradients, None, None, None
+
+
+def _for_products(tensor: Tensor) -> Tensor:
+    """In the precision that autocast gives to matrix products."""
+    device = tensor.device.type
+    return (
+        tensor.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else tensor
+    )
+
+
+def _logit_gradient(log_probabilities: Tensor, label: Tensor, label_smoothing: float) -> Tensor:
+    """The softmax minus the smoothed label, in the place of the log-probabilities (N, V)."""
+    gradient = log_probabilities.exp_()
+    gradient -= label_smoothing / gradient.shape[1]
+    at_label = torch.full_like(label, label_smoothing - 1.0, dtype=gradient.dtype)
+    return gradient.scatter_add_(1, label, at_label)

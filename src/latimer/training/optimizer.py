@@ -1,19 +1,53 @@
 """The optimizer (section 5.3)."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch import nn
+from torch.optim import Optimizer
 
-from latimer.config.optimizer import AdamConfig
+from latimer.config.optimizer import AdafactorConfig, AdamConfig, AdamWConfig
+
+# The schedule's lambda multiplies it.
+RATE = 1.0
 
 
-def make_optimizer(parameters: Iterable[nn.Parameter], config: AdamConfig) -> torch.optim.Adam:
-    """Adam with the paper's β₁, β₂ and ε by default; the schedule multiplies its rate of 1."""
-    return torch.optim.Adam(
-        parameters,
-        lr=1.0,
-        betas=(config.beta1, config.beta2),
-        eps=config.epsilon,
-        fused=True,
-    )
+def make_optimizer(
+    parameters: Iterable[nn.Parameter], config: AdamConfig | AdamWConfig | AdafactorConfig
+) -> Optimizer:
+    """The optimizer of a configuration, at a rate of 1 for the schedule to multiply.
+
+    What is frozen is left out, and gets no state.
+    """
+    trained = [parameter for parameter in parameters if parameter.requires_grad]
+    match config:
+        case AdamConfig():
+            return torch.optim.Adam(trained, **_moments(config))
+        case AdamWConfig():
+            groups = _decay_groups(trained, config.weight_decay)
+            return torch.optim.AdamW(groups, **_moments(config))
+        case AdafactorConfig():
+            return torch.optim.Adafactor(
+                _decay_groups(trained, config.weight_decay),
+                lr=RATE,
+                beta2_decay=config.beta2_decay,
+                eps=(config.epsilon, config.smallest_size),
+                d=config.largest_step,
+            )
+
+
+def _moments(config: AdamConfig | AdamWConfig) -> dict[str, Any]:
+    betas = (config.beta1, config.beta2)
+    return {"lr": RATE, "betas": betas, "eps": config.epsilon, "fused": True}
+
+
+def _decay_groups(trained: list[nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:
+    """Weight decay leaves alone what has one dimension: norms and biases."""
+    matrices = [parameter for parameter in trained if parameter.dim() > 1]
+    vectors = [parameter for parameter in trained if parameter.dim() <= 1]
+    groups = [
+        {"params": matrices, "weight_decay": weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
+    return [group for group in groups if group["params"]]

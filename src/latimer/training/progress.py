@@ -22,17 +22,18 @@ class Progress:
             disable=not screen.console.is_terminal,
         )
         self._trainer: pl.Trainer
+        self._last: int | None = None
         self._task = self._bar.add_task("", start=False, end="", left="")
         self._started = 0.0
         self._first_update = 0
 
-    def start(self, trainer: pl.Trainer) -> None:
-        """Shows the bar; a resumed run begins where it stopped."""
+    def start(self, trainer: pl.Trainer, last: int | None) -> None:
+        """Shows the bar, up to the last update if there is one; a resumed run goes on in it."""
         self._trainer = trainer
+        self._last = last
         self._started = time.monotonic()
         self._first_update = trainer.global_step
-        total = trainer.max_steps if trainer.max_steps > 0 else None
-        self._bar.update(self._task, total=total, end=f"{total:,}" if total else "?")
+        self._bar.update(self._task, total=last, end=f"{last:,}" if last else "?")
         self._bar.start()
 
     def advance(self, update: int) -> None:
@@ -52,14 +53,11 @@ class Progress:
     def time_left(self) -> float | None:
         """Seconds until the first limit is reached, at the pace so far; None if nobody knows."""
         trainer, now = self._trainer, time.monotonic()
-        limits = [
-            callback.time_remaining() or 0.0
-            for callback in trainer.callbacks  # type: ignore[attr-defined]
-            if isinstance(callback, pl.callbacks.Timer)
-        ]
+        timers = [c for c in trainer.callbacks if isinstance(c, pl.callbacks.Timer)]  # type: ignore[attr-defined]
+        limits = [rest for timer in timers if (rest := timer.time_remaining()) is not None]
         done = trainer.global_step - self._first_update
-        if trainer.max_steps > 0 and done:
-            left = trainer.max_steps - trainer.global_step
+        if self._last is not None and done:
+            left = self._last - trainer.global_step
             limits.append((now - self._started) / done * left)
         return max(min(limits), 0.0) if limits else None
 

@@ -1,13 +1,11 @@
 """A whole run: data in, model trained, best checkpoint scored, everything written down."""
 
 import logging
-import time
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytorch_lightning as pl
-import yaml
 
 from latimer.checkpoint import load_model
 from latimer.config.run import RunConfig
@@ -18,14 +16,25 @@ from latimer.model import Transformer
 from latimer.scoring import require_tokenizer
 from latimer.screen import Screen
 from latimer.training.averaging import choose_final
-from latimer.training.ending import noted_failure, restored_signals
+from latimer.training.ending import noted_failure, restored_signals, seconds_of_training
+from latimer.training.freezing import describe_frozen, freeze
 from latimer.training.hardware import Hardware, choose_hardware
 from latimer.training.memory import keep_freed_memory
 from latimer.training.plugins import check_plug_ins
-from latimer.training.run_folder import create_run_folder, describe_environment, write_json
+from latimer.training.processes import given_folder, joined
+from latimer.training.resume import Resumed, tidy
+from latimer.training.run_folder import (
+    create_run_folder,
+    describe_environment,
+    sole_writer,
+    write_config,
+    write_json,
+)
 from latimer.training.summary import FinishedRun, show_end, write_run_page
+from latimer.training.taking import RECORD, Taken
 from latimer.training.task import TranslationTask
 from latimer.training.trainer import make_loaders, make_trainer
+from latimer.training.warm_start import WarmStart, stored_tokenizers
 
 
 class PreparedRun(NamedTuple):
@@ -35,7 +44,9 @@ class PreparedRun(NamedTuple):
     hardware: Hardware
     corpus: PreparedCorpus
     task: TranslationTask
+    taken: Taken | None
     folder: Path
+    resumed: Resumed | None = None
 
 
 @restored_signals()
@@ -51,31 +62,92 @@ def train(config: RunConfig, screen: Screen) -> Path:
         LatimerError: the data, a path or the training itself is at fault.
         SystemExit: a signal stopped the training; its state was saved.
     """
-    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
-    pl.seed_everything(config.seed, verbose=False)
-    keep_freed_memory()
-    hardware = choose_hardware(config.trainer)
-    require_tokenizer(config.data.target_language)
-    check_plug_ins(config)
-    corpus = prepare(config.data, config.tokenizer, folder=Path(config.prepared_folder))
-    check_positions(config, corpus)
-    task = TranslationTask(make_model(config, **corpus.tokenizers.vocab_sizes), config)
+    if config.resume is not None:
+        return _go_on(config, screen)
+    ready = make_ready(config, Path(config.prepared_folder))
     folder = create_run_folder(config, datetime.now())
-    screen.attach(folder / "train.log")
-    run = PreparedRun(config, hardware, corpus, task, folder)
-    with noted_failure(screen):
+    with sole_writer(folder):
+        _train_and_score(PreparedRun(config, *ready, folder), screen)
+    return folder
+
+
+def _go_on(config: RunConfig, screen: Screen) -> Path:
+    """Likewise, with a run that was stopped."""
+    folder = Path(config.resume or "")
+    with sole_writer(folder):
+        resumed = Resumed.newest(config, screen)
+        state = resumed.state.path
+        ready = make_ready(resumed.config, Path(config.prepared_folder), state)
+        run = PreparedRun(resumed.config, *ready, folder, resumed)
+        updates_per_epoch = len(make_loaders(config, run.corpus)[0])
+        resumed.check(run.hardware, run.corpus, updates_per_epoch)
+        tidy(folder, resumed.state)
         _train_and_score(run, screen)
     return folder
 
 
+def train_share(config: RunConfig, screen: Screen) -> None:
+    """Trains along with the first process of a run, and leaves everything else to that one.
+
+    Raises:
+        LatimerError: the training is at fault.
+        SystemExit: a signal stopped it.
+    """
+    resumed = None if config.resume is None else Resumed.shared(config)
+    config = resumed.config if resumed else config
+    state = resumed.state.path if resumed else None
+    ready = make_ready(config, Path(config.prepared_folder), state)
+    _fit(PreparedRun(config, *ready, given_folder(), resumed), screen)
+
+
+def make_ready(
+    config: RunConfig, prepared_folder: Path, state: Path | None = None
+) -> tuple[Hardware, PreparedCorpus, TranslationTask, Taken | None]:
+    """Everything that comes before the first file of a run, and that a dry run does likewise.
+
+    Args:
+        config: of the run.
+        prepared_folder: where prepared corpora are kept.
+        state: what the run goes on from, if it isn't new: that has all weights, so none are taken
+            of another checkpoint any more.
+
+    Raises:
+        LatimerError: the data, the device, or something that the configuration names is at fault.
+    """
+    for library in ("pytorch_lightning", "lightning_fabric"):
+        logging.getLogger(library).setLevel(logging.WARNING)
+    # Before the seed: to rebuild a model takes random numbers.
+    start = WarmStart.find(config) if state is None else None
+    tokenizers = start.tokenizers if start else stored_tokenizers(config, state)
+    pl.seed_everything(config.seed, verbose=False)
+    keep_freed_memory()
+    hardware = choose_hardware(config.trainer)
+    require_tokenizer(config.data.target_language, config.scoring.bleu_tokenizer)
+    check_plug_ins(config)
+    corpus = prepare(config.data, config.tokenizer, folder=prepared_folder, tokenizers=tokenizers)
+    check_positions(config, corpus)
+    if config.trainer.devices > 1:
+        make_loaders(config, corpus)  # are the pairs enough for so many?
+    model = make_model(config, **corpus.tokenizers.vocab_sizes)
+    taken = start.give(model, corpus.tokenizers, config) if start else None
+    freeze(model, config.freeze)
+    return hardware, corpus, TranslationTask(model, config), taken
+
+
 def _train_and_score(run: PreparedRun, screen: Screen) -> None:
     """Everything that happens once there is a run folder."""
-    environment = describe_environment(run.hardware.description)
-    _write_down(run, environment)
-    _introduce(run, screen)
-    started = time.monotonic()
-    final = _fit(run, screen)
-    seconds = time.monotonic() - started
+    screen.attach(run.folder / "train.log")
+    with noted_failure(screen, run.folder):
+        environment = _write_down(run)
+        _introduce(run, screen)
+        final, seconds = _fit(run, screen)
+        _conclude(run, environment, final, seconds, screen)
+
+
+def _conclude(
+    run: PreparedRun, environment: dict[str, Any], final: Path, seconds: float, screen: Screen
+) -> None:
+    """Scores the chosen checkpoint, and writes the page of the run."""
     finished = FinishedRun(
         config=run.config,
         corpus=run.corpus,
@@ -90,19 +162,24 @@ def _train_and_score(run: PreparedRun, screen: Screen) -> None:
     show_end(finished, screen)
 
 
-def _fit(run: PreparedRun, screen: Screen) -> Path:
-    """Trains; the checkpoint that the run is judged by."""
-    training, validation = make_loaders(run.config, run.corpus)
-    trainer = make_trainer(
-        run.config,
-        hardware=run.hardware,
-        corpus=run.corpus,
-        updates_per_epoch=len(training),
-        folder=run.folder,
-        screen=screen,
-    )
-    trainer.fit(run.task, training, validation)
-    return choose_final(trainer, run.task, validation, screen)
+def _fit(run: PreparedRun, screen: Screen) -> tuple[Path, float]:
+    """Trains; the checkpoint that the run is judged by, and the seconds of its training."""
+    resumed = run.resumed
+    with joined(resumed.to_share if resumed else run.config, run.folder, screen):
+        training, validation = make_loaders(run.config, run.corpus)
+        trainer = make_trainer(
+            run.config,
+            hardware=run.hardware,
+            corpus=run.corpus,
+            updates_per_epoch=len(training),
+            folder=run.folder,
+            screen=screen,
+        )
+        if resumed:
+            resumed.join(trainer, training)
+        state = resumed.state.path if resumed else None
+        trainer.fit(run.task, training, validation, ckpt_path=state)
+        return choose_final(trainer, run.task, validation, screen), seconds_of_training(trainer)
 
 
 def count_parameters(model: Transformer) -> int:
@@ -130,34 +207,54 @@ def make_model(config: RunConfig, *, source_vocab_size: int, target_vocab_size: 
     )
 
 
-def _write_down(run: PreparedRun, environment: dict[str, Any]) -> None:
-    """What is known before the first update."""
+def _write_down(run: PreparedRun) -> dict[str, Any]:
+    """What is known before the first update; returns the content of ``environment.json``."""
+    environment = describe_environment(run.hardware.description)
+    if run.resumed:
+        return run.resumed.write_down(environment)
     (run.folder / "checkpoints").mkdir()
-    settings = run.config.model_dump(mode="json")
-    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
-    (run.folder / "config.yaml").write_text(text, encoding="utf-8")
+    write_config(run.config, run.folder)
     write_json(environment, run.folder / "environment.json")
     write_json(run.corpus.report, run.folder / "data.json")
+    if run.taken:
+        write_json(run.taken.record, run.folder / RECORD)
+    return environment
 
 
 def _introduce(run: PreparedRun, screen: Screen) -> None:
     """Tells what is about to be trained, on what, and where to watch it."""
+    introduce(run, screen)
+    screen.print(f"run folder   {run.folder}")
+    for line in run.resumed.describe(run.hardware) if run.resumed else ():
+        screen.print(line)
+    screen.print(f"watch it     tensorboard --logdir {run.folder}")
+
+
+def introduce(run: PreparedRun, screen: Screen) -> None:
+    """Tells what is about to be trained, and on what."""
     corpus, tokenizer = run.corpus, run.config.tokenizer
     screen.table("training pairs", *report_rows(corpus.report))
     for warning in corpus.report["warnings"]:
         screen.print(f"warning: {warning}")
     pieces = [f"{vocabulary.vocab_size:,}" for vocabulary in corpus.tokenizers.named.values()]
-    normalization = f", {tokenizer.normalization}" if tokenizer.file is None else ""
+    trained = tokenizer.file is None and run.config.init_from is None
+    normalization = f", {tokenizer.normalization}" if trained else ""
     screen.print(f"vocabulary   {' + '.join(pieces)} pieces{normalization}")
     screen.print(f"model        {count_parameters(run.task.model):,} parameters")
+    if frozen := describe_frozen(run.task.model):
+        screen.print(f"trained      {frozen}")
+    for line in run.taken.lines() if run.taken else ():
+        screen.print(line)
     screen.print(f"hardware     {run.hardware.description}")
-    screen.print(f"run folder   {run.folder}")
-    screen.print(f"watch it     tensorboard --logdir {run.folder}")
 
 
 def _evaluate(run: PreparedRun, checkpoint: Path, screen: Screen) -> list[Result]:
     """Scores a checkpoint as ``evaluate.py`` does."""
-    settings = EvaluationSettings(decoding=run.config.decoding)
+    settings = EvaluationSettings(
+        decoding=run.config.decoding,
+        bleu_tokenizer=run.config.scoring.bleu_tokenizer,
+        lowercase=run.config.scoring.lowercase,
+    )
     return evaluate_test_sets(
         load_model(checkpoint),
         run.corpus.test_sets,

@@ -4,18 +4,23 @@ import json
 import platform
 import shutil
 import subprocess
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
+import yaml
+from filelock import FileLock, Timeout
 
+from latimer.config.entry import command_of_this_job
 from latimer.config.run import RunConfig
 from latimer.errors import LatimerError
 
-FILES_OF_A_RUN = ("config.yaml", "environment.json", "train.log")
+CONFIG, LOCK = "config.yaml", ".lock"
+FILES_OF_A_RUN = (CONFIG, "environment.json", "train.log")
 PACKAGES = (
     "latimer",
     "torch",
@@ -40,11 +45,19 @@ def create_run_folder(config: RunConfig, now: datetime) -> Path:
     """
     if config.run_folder is None:
         return _create_next(Path(config.runs_folder) / config.name, f"{now:%Y-%m-%d_%H-%M-%S}")
+    check_run_folder(config)
     folder = Path(config.run_folder)
-    if folder.exists():
-        _make_way(folder, config.mode)
-    folder.mkdir(parents=True)
+    if folder.exists() and _content(folder):
+        with sole_writer(folder):
+            shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def check_run_folder(config: RunConfig) -> None:
+    """Raises LatimerError where :func:`create_run_folder` would, and touches nothing."""
+    if config.run_folder is not None and (folder := Path(config.run_folder)).exists():
+        _check_way(folder, config.mode)
 
 
 def _create_next(parent: Path, stem: str) -> Path:
@@ -61,12 +74,11 @@ def _create_next(parent: Path, stem: str) -> Path:
             return folder
 
 
-def _make_way(folder: Path, mode: str) -> None:
-    """Removes an empty folder, or a run that is to be overwritten; refuses everything else."""
+def _check_way(folder: Path, mode: str) -> None:
+    """Refuses what is neither an empty folder nor a run that is to be overwritten."""
     if not folder.is_dir():
         raise LatimerError(f"run_folder={folder}: this is a file; write the path of a new folder")
-    if not any(folder.iterdir()):
-        folder.rmdir()
+    if not _content(folder):
         return
     if not all((folder / name).is_file() for name in FILES_OF_A_RUN):
         raise LatimerError(
@@ -76,22 +88,74 @@ def _make_way(folder: Path, mode: str) -> None:
     if mode != "overwrite":
         raise LatimerError(
             f"run_folder={folder}: the folder holds a run; write the path of a new folder, or "
-            "mode=overwrite to delete that run and start again"
+            f"resume={folder} to go on with it, or mode=overwrite to delete that run and start "
+            "again"
         )
-    shutil.rmtree(folder)
+
+
+def _content(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.name != LOCK]
+
+
+@contextmanager
+def sole_writer(folder: Path) -> Iterator[None]:
+    """Keeps other processes from writing to a run's folder; a killed one keeps nobody off.
+
+    Raises:
+        LatimerError: another process is writing to it.
+    """
+    path = folder / LOCK
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise LatimerError(
+            f"{folder}: another process is training in this folder; wait for its end, or stop it"
+        ) from None
+    except OSError as error:
+        raise LatimerError(f"{folder}: cannot be written to ({error.strerror})") from error
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        lock.release()
+
+
+def write_config(config: RunConfig, folder: Path) -> None:
+    """Writes ``config.yaml``: every key."""
+    settings = config.model_dump(mode="json")
+    write_text(yaml.safe_dump(settings, sort_keys=False, allow_unicode=True), folder / CONFIG)
 
 
 def write_json(content: Any, path: Path) -> None:
-    """Writes readable JSON, as UTF-8."""
-    text = json.dumps(content, indent=2, ensure_ascii=False)
+    """Writes readable JSON."""
+    write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", path)
+
+
+def read_json(path: Path) -> Any:
+    """What :func:`write_json` wrote.
+
+    Raises:
+        LatimerError: the file can't be read.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise LatimerError(f"{path}: cannot be read ({error})") from error
+
+
+def write_text(text: str, path: Path) -> None:
+    """Writes UTF-8 aside, then renames: a reader finds the former file or the new one."""
+    aside = path.with_name(f".{path.name}.part")
     # An argument that the locale could not read holds half characters, which are escaped.
-    path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+    aside.write_text(text, encoding="utf-8", errors="backslashreplace")
+    aside.replace(path)
 
 
 def describe_environment(hardware: str) -> dict[str, Any]:
     """Versions, git revision, hardware and the command: what it takes to do the same again."""
     return {
-        "command": [Path(sys.orig_argv[0]).name, *sys.orig_argv[1:]],
+        "command": command_of_this_job(),
         "launch_folder": str(Path.cwd()),
         "python": platform.python_version(),
         "platform": platform.platform(),

@@ -5,16 +5,42 @@ import math
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
-from latimer.config.schedule import InverseSquareRootSchedule, PaperSchedule
+from latimer.config.schedule import (
+    ConstantSchedule,
+    CosineSchedule,
+    InverseSquareRootSchedule,
+    LinearSchedule,
+    PaperSchedule,
+)
 
-Schedule = PaperSchedule | InverseSquareRootSchedule
+Schedule = (
+    PaperSchedule | InverseSquareRootSchedule | ConstantSchedule | LinearSchedule | CosineSchedule
+)
 
 
 def learning_rate(schedule: Schedule, update: int, d_model: int) -> float:
     """The rate of the ``update``-th optimizer update; the first is number 1."""
-    if isinstance(schedule, PaperSchedule):
-        return paper_rate(update, d_model, schedule.warmup_updates, schedule.factor)
-    return inverse_square_root_rate(update, schedule.warmup_updates, schedule.rate)
+    match schedule:
+        case PaperSchedule():
+            return paper_rate(update, d_model, schedule.warmup_updates, schedule.factor)
+        case InverseSquareRootSchedule():
+            return inverse_square_root_rate(update, schedule.warmup_updates, schedule.rate)
+        case _ if update < schedule.warmup_updates:
+            return schedule.rate * update / schedule.warmup_updates
+        case ConstantSchedule():
+            return schedule.rate
+        case LinearSchedule() | CosineSchedule():
+            return decayed_rate(schedule, update)
+
+
+def decayed_rate(schedule: LinearSchedule | CosineSchedule, update: int) -> float:
+    """From the peak at the end of warm-up to ``final_rate`` at update ``decay_updates``."""
+    way = schedule.decay_updates - schedule.warmup_updates
+    done = min((update - schedule.warmup_updates) / way, 1.0)
+    left = (
+        1.0 - done if isinstance(schedule, LinearSchedule) else (1.0 + math.cos(math.pi * done)) / 2
+    )
+    return schedule.final_rate + (schedule.rate - schedule.final_rate) * left
 
 
 def paper_rate(update: int, d_model: int, warmup_updates: int, factor: float = 1.0) -> float:

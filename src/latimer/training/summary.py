@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from latimer.checkpoint import read_checkpoint
+from latimer.checkpoint import describe_updates, read_checkpoint, read_final
 from latimer.config.run import RunConfig
 from latimer.data.prepared import PreparedCorpus, report_rows
 from latimer.evaluation import Result
 from latimer.screen import Screen
 from latimer.training.progress import format_duration
+from latimer.training.run_folder import read_json, write_text
+from latimer.training.score_table import HEADER, score_rows
+from latimer.training.taking import RECORD, describe
 from latimer.training.validation import as_lines, evenly_spaced
 
 SHOWN = 4
@@ -61,31 +64,57 @@ def show_end(run: FinishedRun, screen: Screen) -> None:
     screen.print(f"trained in   {format_duration(run.seconds)}")
     screen.print(f"run folder   {run.folder}")
     screen.print(f"curves       tensorboard --logdir {run.config.runs_folder}")
-    screen.print(f"evaluate     python evaluate.py checkpoint={run.checkpoint}")
+    screen.print(f"evaluate     python evaluate.py checkpoint={run.folder}")
 
 
 def write_run_page(run: FinishedRun) -> None:
     """``run.md``: what was run, on what, how long, the scores, and how to repeat it."""
     data, environment = run.config.data, run.environment
     about = read_checkpoint(run.checkpoint)["latimer"]
+    updates = describe_updates(about["updates"], about.get("averaged", ()))
     scores = ", ".join(f"{tag} {value:.4f}" for tag, value in about["scores"].items())
     page = [
         f"# {run.config.name}: {data.source_language} → {data.target_language}",
         f"{run.parameters:,} parameters, trained in {format_duration(run.seconds)} on "
         f"{environment['hardware']}.",
-        f"Scored: `{run.checkpoint.name}`, {about['updates']:,} updates ({scores}).",
+        f"Scored: `{run.checkpoint.name}`, {updates} ({scores}).",
+        *_beginning(run.folder / RECORD),
+        *_validation_table(run.checkpoint.parent),
         "## Scores",
         _table(SCORE_COLUMNS, [_score_row(result) for result in run.results]),
         *(f"`{result.scores.bleu.signature}`" for result in run.results[:1]),
         "## Pairs",
         _table(*report_rows(run.corpus.report)),
         "## To repeat it",
-        "```bash\n" + shlex.join(environment["command"]) + "\n```",
+        "```bash\n" + "\n".join(_commands(environment)) + "\n```",
         f"in `{environment['launch_folder']}`, revision `{environment['git_revision']}`, Python "
         f"{environment['python']}, torch {environment['packages']['torch']}; every key is in "
         "`config.yaml`, every version in `environment.json`.",
     ]
-    (run.folder / "run.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
+    write_text("\n\n".join(page) + "\n", run.folder / "run.md")
+
+
+def _commands(environment: dict[str, Any]) -> list[str]:
+    """What was typed: at the beginning, and each time that the run went on after a stop."""
+    went_on: list[dict[str, Any]] = environment.get("resumed", [])
+    return [shlex.join(environment["command"])] + [
+        f"{shlex.join(each['command'])}  # after update {each['after_update']:,}"
+        for each in went_on
+    ]
+
+
+def _beginning(record: Path) -> list[str]:
+    """What the run began with, if not with random weights."""
+    return [f"Began with {describe(read_json(record))}."] if record.is_file() else []
+
+
+def _validation_table(checkpoints: Path) -> list[str]:
+    """The best checkpoint beside an average, and which of them was taken; nothing without one."""
+    final = read_final(checkpoints)
+    if final is None:
+        return []
+    rows = score_rows(final["validation"], final["checkpoint"])
+    return ["## On the validation set", _table(HEADER, rows)]
 
 
 def _score_row(result: Result) -> list[str]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytorch_lightning as pl
 from pytorch_lightning.loggers import TensorBoardLogger
+from pytorch_lightning.utilities import rank_zero_only
 from torch.utils.tensorboard.summary import hparams
 
 from latimer.training import tags
@@ -13,12 +14,15 @@ class TensorBoard(TensorBoardLogger):
     """Lightning's logger, writing into the run folder itself and no file but the events."""
 
     def __init__(self, save_dir: str, flush_secs: int = 10) -> None:
-        super().__init__(save_dir=save_dir, name="", version="", flush_secs=flush_secs)
+        # With purge_step the file says that a session starts. TensorBoard takes the first such note
+        # for the beginning of all, and passes over older steps only from the second one on.
+        super().__init__(save_dir, name="", version="", flush_secs=flush_secs, purge_step=0)
 
     def save(self) -> None:
         """Puts what was logged on disk; the configuration is in ``config.yaml`` already."""
         self.experiment.flush()
 
+    @rank_zero_only
     def log_configuration(self, configuration: dict[str, Any]) -> None:
         """Fills the HParams page: dotted keys, beside the curves of val/bleu and val/nll."""
         flat = {key: value for key, value in flatten(configuration).items() if value is not None}

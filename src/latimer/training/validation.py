@@ -9,10 +9,11 @@ from pytorch_lightning.trainer.states import TrainerFn
 
 from latimer.config.run import RunConfig
 from latimer.evaluation import doubt_sameness
-from latimer.scoring import Scores, score
+from latimer.scoring import score
 from latimer.screen import Screen
 from latimer.tokenizer import Tokenizers
 from latimer.training import tags
+from latimer.training.processes import gather
 from latimer.training.task import TranslationTask
 from latimer.training.tensorboard import log_text, log_values
 from latimer.translation import Translator, stored_search
@@ -28,7 +29,8 @@ class TranslateValidation(pl.Callback):
     """At each validation: BLEU on a fixed subset, the validation tags, and sample translations.
 
     The subset is ``validation.bleu_sentences`` evenly spaced pairs; the search is the one of
-    ``evaluate.py``, with the run's own ``decoding`` settings.
+    ``evaluate.py``, with the run's own ``decoding`` settings. Several devices share the
+    translating; the first one scores, and tells the others.
     """
 
     def __init__(
@@ -51,22 +53,36 @@ class TranslateValidation(pl.Callback):
     def on_validation_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Translates, scores and reports."""
         assert isinstance(pl_module, TranslationTask)
+        nll = pl_module.mean_validation_nll()
         hypotheses = self._translate(pl_module)
+        own = self._score(nll, hypotheses) if trainer.is_global_zero else {}
+        values = pl_module.validation_scores = trainer.strategy.broadcast(own)
+        # For the callbacks that watch a metric; the loggers get it at the number of updates.
+        pl_module.log_dict(values, logger=False)
+        if trainer.is_global_zero:
+            self._report(trainer, values, hypotheses)
+        # The average that is validated after a training has no place on the curves.
+        if trainer.is_global_zero and trainer.state.fn == TrainerFn.FITTING:
+            log_values(trainer, values)
+            self._write_samples(trainer, hypotheses)
+
+    def _score(self, nll: float, hypotheses: list[str]) -> dict[str, float]:
+        """The values of all validation tags."""
         scores = score(
             hypotheses,
             self.references,
             target_language=self._config.data.target_language,
             bootstrap=0,
+            bleu_tokenizer=self._config.scoring.bleu_tokenizer,
+            lowercase=self._config.scoring.lowercase,
         )
-        values = _values(pl_module.mean_validation_nll(), scores)
-        pl_module.validation_scores = values
-        # For the callbacks that watch a metric; the loggers get it at the number of updates.
-        pl_module.log_dict(values, logger=False)
-        self._report(trainer, values, hypotheses)
-        # The average that is validated after a training has no place on the curves.
-        if trainer.state.fn == TrainerFn.FITTING:
-            log_values(trainer, values)
-            self._write_samples(trainer, hypotheses)
+        return {
+            tags.VAL_NLL: nll,
+            tags.VAL_PERPLEXITY: math.exp(min(nll, 700.0)),
+            tags.VAL_BLEU: scores.bleu.score,
+            tags.VAL_CHRF: scores.chrf.score,
+            tags.VAL_LENGTH_RATIO: scores.length_ratio,
+        }
 
     def _translate(self, task: TranslationTask) -> list[str]:
         decoding = self._config.decoding
@@ -75,8 +91,14 @@ class TranslateValidation(pl.Callback):
             self._tokenizers,
             stored_search({"decoding": decoding.model_dump()}),
             max_tokens=decoding.max_tokens,
+            target_language=self._config.data.target_language,
         )
-        return translator.translate(self.sources)
+        rank, devices = task.global_rank, task.trainer.world_size
+        shares = gather(translator.translate(self.sources[rank::devices]))
+        hypotheses = [""] * len(self.sources)
+        for number, share in enumerate(shares):
+            hypotheses[number::devices] = share
+        return hypotheses
 
     def _report(self, trainer: pl.Trainer, values: dict[str, float], hypotheses: list[str]) -> None:
         fitting = trainer.state.fn == TrainerFn.FITTING
@@ -104,17 +126,6 @@ class TranslateValidation(pl.Callback):
         for triple in shown:
             self._screen.print(as_lines(*triple))
         log_text(trainer, tags.SAMPLES, _as_markdown(shown))
-
-
-def _values(nll: float, scores: Scores) -> dict[str, float]:
-    """The values of all validation tags."""
-    return {
-        tags.VAL_NLL: nll,
-        tags.VAL_PERPLEXITY: math.exp(min(nll, 700.0)),
-        tags.VAL_BLEU: scores.bleu.score,
-        tags.VAL_CHRF: scores.chrf.score,
-        tags.VAL_LENGTH_RATIO: scores.length_ratio,
-    }
 
 
 def as_lines(source: str, reference: str, hypothesis: str) -> str:
