@@ -341,6 +341,24 @@ def test_another_precision_is_refused(ended, copy):
     assert "write trainer.precision=float32" in said
 
 
+AVERAGE = {"ema": {"_target_": "pytorch_lightning.callbacks.EMAWeightAveraging", "decay": 0.9}}
+
+
+def test_an_average_of_the_weights_is_no_afterthought(ended, copy):
+    trainer = limits(ended.config, max_updates=9)
+    said = refusal(going_on(copy, ended.config, trainer=trainer, callbacks=AVERAGE))
+    assert "callbacks: the run began without an average of its weights" in said
+
+
+@pytest.mark.slow
+def test_an_average_of_the_weights_is_not_lost(make_config, tmp_path):
+    """The trained weights would be replaced by it in silence."""
+    first = start(make_config(trainer__max_updates=2, callbacks=AVERAGE, **QUICKLY))
+    trainer = limits(first.config, max_updates=3)
+    said = refusal(going_on(first.folder, first.config, trainer=trainer, callbacks={}))
+    assert "callbacks: the run began with an average of its weights" in said
+
+
 HOLD = """
 import sys
 from pathlib import Path

@@ -9,7 +9,7 @@ from latimer.errors import LatimerError
 
 RESETTABLE = ("optimizer", "schedule")
 MAY_DIFFER = (
-    *("mode", "resume", "resume_reset", "dry_run", "runs_folder", "prepared_folder"),
+    *("mode", "resume", "resume_reset", "runs_folder", "prepared_folder"),
     *(f"trainer.{limit}" for limit in ("max_updates", "max_epochs", "max_time")),
     # The precision that comes of it is compared when the hardware is known.
     *("trainer.accelerator", "trainer.precision"),

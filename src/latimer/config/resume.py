@@ -117,7 +117,7 @@ def lay_over(stored: dict[str, Any], composed: DictConfig, given: Given) -> Dict
     Raises:
         LatimerError: something was written that only a new run can have.
     """
-    laid = OmegaConf.create({**stored, "mode": "new", "dry_run": False})
+    laid = OmegaConf.create({**stored, "mode": "new"})
     # Not resolved yet: a reference to another key means the key of this run, and not the default's.
     source = cast(dict[str, Any], OmegaConf.to_container(composed))
     for override in OverridesParser.create().parse_overrides(list(given.settings)):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytorch_lightning as pl
+from pytorch_lightning.callbacks import WeightAveraging
 
 from latimer.config.run import RunConfig
 from latimer.data.loaders import TrainingLoader
@@ -19,6 +20,7 @@ from latimer.training.curves import go_on_from
 from latimer.training.going_on import GoingOn
 from latimer.training.hardware import Hardware
 from latimer.training.limits import reached_limit
+from latimer.training.plugins import make_callbacks
 from latimer.training.run_folder import read_json, write_config, write_json
 from latimer.training.saved_state import SavedState, newest_state
 from latimer.training.trainer import PRECISIONS
@@ -77,6 +79,7 @@ class Resumed:
     def check(self, hardware: Hardware, corpus: PreparedCorpus, updates_per_epoch: int) -> None:
         """Raises LatimerError if the run can't go on exactly, or has ended."""
         self._require_same_precision(hardware)
+        self._require_same_weights()
         self._require_same_data(corpus)
         if (self.folder / RUN_PAGE).is_file():
             reached = reached_limit(self.state, self.config, updates_per_epoch)
@@ -128,6 +131,18 @@ class Resumed:
             raise LatimerError(
                 f"resume={self.folder}: it was computed in {stored}, and here it would go on in "
                 f"{hardware.precision}; write trainer.precision={stored}"
+            )
+
+    def _require_same_weights(self) -> None:
+        """The only callback of other libraries without which the weights would be others."""
+        callbacks = make_callbacks(self.config.callbacks)
+        averages = any(isinstance(one, WeightAveraging) for one in callbacks)
+        if averages != self.state.averages:
+            advice = "leave it away" if averages else "it can't be left away"
+            raise LatimerError(
+                f"resume={self.folder}: callbacks: the run began "
+                f"{'without' if averages else 'with'} an average of its weights "
+                f"(WeightAveraging); {advice}"
             )
 
     def _require_same_data(self, corpus: PreparedCorpus) -> None:

@@ -20,11 +20,13 @@ class SavedState:
         path: the file.
         about: the part of it that is ours.
         callbacks: the states of all callbacks, by Lightning's names for them.
+        averages: whether its weights are the average that a callback makes of the trained ones.
     """
 
     path: Path
     about: dict[str, Any]
     callbacks: dict[str, dict[str, Any]]
+    averages: bool
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -40,7 +42,7 @@ class SavedState:
                 f"{path}: made by latimer {about.get('version')}, whose runs could not go on; a "
                 f"new run can begin with its weights: init_from={path}"
             )
-        return cls(path, about, contents["callbacks"])
+        return cls(path, about, contents["callbacks"], "current_model_state" in contents)
 
     @property
     def updates(self) -> int:
