@@ -1,5 +1,6 @@
 """A tiny model with random weights, and its checkpoint: for tests that need one, not a good one."""
 
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from latimer.tokenizer import Tokenizer, Tokenizers, train_tokenizer
 # Matrices as small as in these tests are not worth a second thread, and two that wait for each
 # other on a busy machine take twenty times as long as one.
 torch.set_num_threads(1)
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the commands that tests start
 
 WORDS = (
     "the",
