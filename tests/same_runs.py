@@ -13,6 +13,13 @@ from latimer.config.run import RunConfig
 from toy_trainings import Run, start
 
 FROM_A_CLOCK = {"train/tokens_per_second"}
+COUNTERS = (
+    "epoch_progress",
+    "epoch_loop.batch_progress",
+    "epoch_loop.manual_optimization.optim_step_progress",
+    "epoch_loop.state_dict",
+)
+"""Lightning's, of epochs, batches, updates and loggings."""
 
 
 def resume(run_folder: Path, config: RunConfig, **changes: Any) -> Run:
@@ -28,7 +35,12 @@ def assert_same_contents(one, other, name):
     about, others = one["latimer"], other["latimer"]
     for part in set(about) - {"config"}:
         assert_same_values(about[part], others[part], f"{name}: {part}")
-    assert one.get("global_step") == other.get("global_step")
+    for part in ("epoch", "global_step"):
+        assert one.get(part) == other.get(part), f"{name}: {part}"
+    if "loops" in one:
+        for part in COUNTERS:
+            counts = (each["loops"]["fit_loop"][part] for each in (one, other))
+            assert_same_values(*counts, f"{name}: {part}")
 
 
 def assert_same_values(one, other, name):

@@ -44,14 +44,9 @@ def test_every_file_holds_the_average_and_its_scores(run, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("callbacks", [EMA, {}], ids=["with averages", "without"])
-def test_a_run_goes_on_with_the_weights_that_are_trained(run, callbacks):
-    """And with their average, if the callback is still there."""
+def test_a_run_goes_on_with_the_weights_that_are_trained_and_with_their_average(run):
     whole = run(**SETTINGS).checkpoints["last"]
     first = run(**SETTINGS, trainer__max_updates=4)
-    ended = run(**{**SETTINGS, "callbacks": callbacks}, resume=str(first.folder))
-    last = ended.checkpoints["last"]
-    if callbacks:
-        assert torch.equal(weights(last), weights(whole))
-    key = "current_model_state" if callbacks else "state_dict"
-    assert torch.equal(weights(last, key), weights(whole, "current_model_state"))
+    last = run(**SETTINGS, resume=str(first.folder)).checkpoints["last"]
+    for key in ("state_dict", "current_model_state"):
+        assert torch.equal(weights(last, key), weights(whole, key))

@@ -43,12 +43,9 @@ class GoingOn(pl.Callback):
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
         """Changes what Lightning is about to load of the counters, the optimizer and its rate."""
-        position = self._state.about["position"]
+        state = self._state
         counters.settle(
-            checkpoint["loops"],
-            updates=self._state.updates,
-            epoch=position["epoch"],
-            done=position["updates_done"],
+            checkpoint["loops"], updates=state.updates, epoch=state.epoch, done=state.done
         )
         # The tensors of a file that is mapped into memory would be the optimizer's own.
         states = tree_map_only(Tensor, Tensor.clone, checkpoint["optimizer_states"])
@@ -64,7 +61,6 @@ class GoingOn(pl.Callback):
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """All is loaded and nothing has happened yet."""
-        counters.count_loggings(trainer, self._state.updates)
         random_states.restore(self._state.about["random_states"][trainer.global_rank])
         if self._reset:
             _set_rates(cast(LambdaLR, pl_module.lr_schedulers()))
@@ -74,7 +70,8 @@ class GoingOn(pl.Callback):
         if not self._state.validated:
             _recorder(trainer).log_again(trainer)
             if self._validation_is_due(trainer):
-                counters.validate_now(trainer)
+                counters.validate_now(trainer, updates=self._state.updates, done=self._state.done)
+        counters.count_loggings(trainer, self._state.updates)
 
     def _validation_is_due(self, trainer: pl.Trainer) -> bool:
         """As after an update: at the interval, and where the training ends."""

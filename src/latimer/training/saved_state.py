@@ -50,6 +50,16 @@ class SavedState:
         return int(self.about["updates"])
 
     @property
+    def epoch(self) -> int:
+        """Whole passes over the training split."""
+        return int(self.about["position"]["epoch"])
+
+    @property
+    def done(self) -> int:
+        """Updates of the pass after those."""
+        return int(self.about["position"]["updates_done"])
+
+    @property
     def validated(self) -> bool:
         """Whether the validation after its last update, if one was due, is a part of it."""
         return bool(self.about["scores"])
