@@ -36,7 +36,7 @@ test-all: $(INSTALLED) ## Pass all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 check: $(INSTALLED) ## Lint, formatting, types
-	$(BIN)/ruff check .
+	$(BIN)/ruff check --no-cache .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toy_trainings import Run, configure, start
 
 from latimer.config.run import RunConfig
 from toy_run import GOOD_ENOUGH
+from toy_trainings import Run, configure, start
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import pytorch_lightning as pl
 import torch
-from toy_trainings import configure
 
 from latimer.config.training import TrainerConfig
 from latimer.data.batches import TokenBatches
@@ -23,6 +22,7 @@ from latimer.training.memory_estimate import Memory, SavedTensors, format_size
 from latimer.training.rate_curve import WIDTH, draw_rates, rate_rows
 from latimer.training.run import train
 from latimer.training.schedule import learning_rate
+from toy_trainings import configure
 
 
 class WritesSomething(pl.Callback):

@@ -65,11 +65,15 @@ def test_a_killed_run_goes_on_as_if_nothing_had_been(resumable, moment):
     whole, snapshots = resumable
     if moment.startswith("writing"):
         shorten(snapshots / moment)
-    assert_same_run(resume(snapshots / moment, whole.config, callbacks={}), whole)
+    run = resume(snapshots / moment, whole.config, callbacks={})
+    assert_same_run(run, whole)
+    if moment.startswith("writing"):
+        assert "\nhalf a li\n" in (run.folder / "train.log").read_text(encoding="utf-8")
 
 
 def shorten(run_folder):
     """A file that was about to get its name is only half there; and so are other files."""
+    (run_folder / ".data.json.part").write_text('{"key":', encoding="utf-8")
     for unfinished in run_folder.rglob(".*.part"):
         os.truncate(unfinished, unfinished.stat().st_size // 2)
     with (run_folder / "train.log").open("a", encoding="utf-8") as log:

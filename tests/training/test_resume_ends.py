@@ -285,6 +285,8 @@ def test_a_damaged_state_is_passed_over_for_the_next_older_one(ended, copy, harm
         warning = f"warning: {checkpoints / name}: this checkpoint is damaged, and now called"
         assert warning in run.shown
     assert "goes on      after update 2, from " in run.shown
+    samples = sorted(path.name for path in (copy / "samples").iterdir())
+    assert samples == ["update_0000003.txt", "update_0000006.txt"]
     assert_same_contents(run.checkpoints["last"], whole.checkpoints["last"], "last")
 
 
