@@ -6,7 +6,7 @@ import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 
-from latimer.config.arguments import leave_to_schema, quoted, refuse_dashes
+from latimer.config.arguments import as_argument, leave_to_schema, quoted, refuse_dashes
 from latimer.config.evaluate import EvaluateConfig
 from latimer.config.hydra_errors import explain
 from latimer.config.run import RunConfig
@@ -60,6 +60,18 @@ def test_unknown_keys_are_left_to_the_schema_and_groups_to_hydra(written, given)
 
 
 # field cases 131 and 132
+@pytest.mark.parametrize(
+    ("path", "typed"),
+    [
+        ("runs/enm-en/2025-01-31_12-00-00", "checkpoint=runs/enm-en/2025-01-31_12-00-00"),
+        ("my runs/a=1,b", """'checkpoint="my runs/a=1,b"'"""),
+        ("runs/søk", """'checkpoint="runs/søk"'"""),
+    ],
+)
+def test_a_printed_argument_is_quoted_where_it_must_be(path, typed):
+    assert as_argument("checkpoint", path) == typed
+
+
 @pytest.mark.parametrize(
     "value",
     [

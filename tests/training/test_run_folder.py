@@ -41,6 +41,27 @@ def test_overwriting_is_asked_for_by_name(make_config, tmp_path):
     assert not list(folder.iterdir())
 
 
+@pytest.mark.parametrize("key", ["init_from", "init_from_partial"])
+def test_a_run_that_the_new_one_begins_with_is_not_overwritten(make_config, tmp_path, key):
+    folder = finished_run(tmp_path / "mine")
+    source = folder / "checkpoints" / "best.ckpt"
+    source.parent.mkdir(exist_ok=True)
+    source.write_bytes(b"weights")
+    config = make_config(run_folder=str(folder), mode="overwrite", **{key: str(source)})
+    with pytest.raises(LatimerError, match=rf"{key}=.*would delete"):
+        create_run_folder(config, NOW)
+    assert source.read_bytes() == b"weights"
+
+
+def test_a_tokenizer_in_a_run_is_not_overwritten_either(make_config, tmp_path):
+    folder = finished_run(tmp_path / "mine")
+    (folder / "tokenizer.model").write_bytes(b"pieces")
+    sections = {"tokenizer.file": str(folder / "tokenizer.model")}
+    config = make_config(run_folder=str(folder), mode="overwrite", **sections)
+    with pytest.raises(LatimerError, match=r"tokenizer\.file=.*would delete"):
+        create_run_folder(config, NOW)
+
+
 def test_a_folder_of_other_files_is_never_deleted(make_config, tmp_path):
     (tmp_path / "home").mkdir()
     for name in ("thesis.tex", "config.yaml"):

@@ -54,3 +54,9 @@ def quoted(argument: str) -> str:
     key, _, value = argument.partition("=")
     text = value.replace("\\", "\\\\").replace('"', '\\"')
     return shlex.quote(f'{key.lstrip("+")}="{text}"')
+
+
+def as_argument(key: str, value: object) -> str:
+    """``key=value`` as one can type it after a command: quoted only where it has to be."""
+    plain = re.fullmatch(r"[\w./-]+", str(value), re.ASCII)
+    return f"{key}={value}" if plain else quoted(f"{key}={value}")

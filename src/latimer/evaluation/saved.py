@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from latimer.config.arguments import as_argument
 from latimer.errors import LatimerError
 from latimer.evaluation.files import REFERENCES, RESULT, TRANSLATIONS
 
@@ -56,7 +57,7 @@ def read_run(folder: Path) -> SavedRun:
     if not evaluations:
         raise LatimerError(
             f"{folder}: has no evaluation; once its training has ended, write "
-            f"python evaluate.py checkpoint={folder / 'checkpoints' / 'best.ckpt'}"
+            f"python evaluate.py {as_argument('checkpoint', folder)}"
         )
     config = _parse(folder / "config.yaml", yaml.safe_load)
     return SavedRun(folder, config, {path.name: _read_result(path) for path in evaluations})

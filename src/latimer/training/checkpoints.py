@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import pytorch_lightning as pl
 from lightning_fabric.plugins.io.checkpoint_io import CheckpointIO
-from pytorch_lightning.callbacks import WeightAveraging
 from pytorch_lightning.trainer.states import TrainerFn
 
 from latimer import __version__
@@ -124,14 +123,10 @@ class Checkpoints(pl.Callback):
     def on_load_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """Goes on with the scores of the state itself, and with the weights that are trained."""
+        """Goes on with the scores of the state itself."""
         about = checkpoint["latimer"]
         if about["scores"]:
             self.validated = ScoredState(about["updates"], about["scores"])
-        averages = any(isinstance(one, WeightAveraging) for one in trainer.callbacks)  # type: ignore[attr-defined]
-        if "current_model_state" in checkpoint and not averages:
-            # The file's own weights are the averages of a callback that this run is now without.
-            pl_module.load_state_dict(checkpoint["current_model_state"])
 
     def _scores_of(self, update: int) -> dict[str, float]:
         """Those of this update's validation: earlier ones were earned by other weights."""

@@ -13,6 +13,7 @@ from typing import Any
 import pytorch_lightning as pl
 from pytorch_lightning.trainer.states import TrainerFn
 
+from latimer.config.arguments import as_argument
 from latimer.errors import LatimerError
 from latimer.screen import Screen
 from latimer.training.processes import summed
@@ -38,7 +39,7 @@ def noted_failure(screen: Screen, folder: Path) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise LatimerError(
                 f"{error.filename or folder}: not written ({error.strerror}); make room, and go on "
-                f"with python train.py resume={folder}"
+                f"with python train.py {as_argument('resume', folder)}"
             ) from error
         raise
     except Exception:
@@ -183,7 +184,7 @@ class StopOnSignal(pl.Callback):
         self._screen.print(
             f"stopped by {number.name} after update {trainer.global_step:,}; "
             f"the state was saved: {self._checkpoint}\n"
-            f"to go on     python train.py resume={self._checkpoint.parents[1]}"
+            f"to go on     python train.py {as_argument('resume', self._checkpoint.parents[1])}"
         )
         raise SystemExit(128 + number)
 

@@ -4,7 +4,7 @@ import json
 import platform
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from importlib.metadata import version
@@ -41,7 +41,7 @@ def create_run_folder(config: RunConfig, now: datetime) -> Path:
 
     Raises:
         LatimerError: the folder that was asked for holds something already, and ``mode`` is not
-            "overwrite"; or it holds something that is no run.
+            "overwrite"; or it holds something that is no run, or that the new run begins with.
     """
     if config.run_folder is None:
         return _create_next(Path(config.runs_folder) / config.name, f"{now:%Y-%m-%d_%H-%M-%S}")
@@ -58,6 +58,7 @@ def check_run_folder(config: RunConfig) -> None:
     """Raises LatimerError where :func:`create_run_folder` would, and touches nothing."""
     if config.run_folder is not None and (folder := Path(config.run_folder)).exists():
         _check_way(folder, config.mode)
+        _check_needed(folder, config)
 
 
 def _create_next(parent: Path, stem: str) -> Path:
@@ -91,6 +92,26 @@ def _check_way(folder: Path, mode: str) -> None:
             f"resume={folder} to go on with it, or mode=overwrite to delete that run and start "
             "again"
         )
+
+
+def _check_needed(folder: Path, config: RunConfig) -> None:
+    """Refuses to overwrite a folder that the new run reads from."""
+    place = folder.resolve()
+    for key, path in _paths(config.model_dump(exclude={"run_folder"})):
+        if path.resolve().is_relative_to(place) and path.exists():
+            raise LatimerError(
+                f"{key}={path}: lies in run_folder={folder}, which mode=overwrite would delete; "
+                "write another run_folder"
+            )
+
+
+def _paths(section: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Path]]:
+    """Every text of the configuration, by its dotted key, as the path that it may be."""
+    for key, value in section.items():
+        if isinstance(value, dict):
+            yield from _paths(value, f"{prefix}{key}.")
+        elif isinstance(value, str) and value:
+            yield f"{prefix}{key}", Path(value).expanduser()
 
 
 def _content(folder: Path) -> list[Path]:

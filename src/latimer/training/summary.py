@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from latimer.checkpoint import describe_updates, read_checkpoint, read_final
+from latimer.config.arguments import as_argument
 from latimer.config.run import RunConfig
 from latimer.data.prepared import PreparedCorpus, report_rows
 from latimer.evaluation import Result
@@ -64,7 +65,7 @@ def show_end(run: FinishedRun, screen: Screen) -> None:
     screen.print(f"trained in   {format_duration(run.seconds)}")
     screen.print(f"run folder   {run.folder}")
     screen.print(f"curves       tensorboard --logdir {run.config.runs_folder}")
-    screen.print(f"evaluate     python evaluate.py checkpoint={run.folder}")
+    screen.print(f"evaluate     python evaluate.py {as_argument('checkpoint', run.folder)}")
 
 
 def write_run_page(run: FinishedRun) -> None:
