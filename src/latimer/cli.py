@@ -5,8 +5,6 @@ What a command needs is imported when it is called, so that help and mistakes sh
 
 # ruff: noqa: PLC0415
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from latimer.commands.ending import ending_quietly
 from latimer.errors import LatimerError
 
 app = typer.Typer(
@@ -47,6 +46,11 @@ ENSEMBLE = typer.Option(
     help="One more that translates together with it, as often as needed: the mean of their "
     "probabilities decides. They need the same tokenizers.",
 )
+PREFIXES = typer.Option(
+    metavar="FILE",
+    help="How the translations begin: a line for each line of the input, an empty one for a free "
+    "translation; plain or .gz.",
+)
 N_BEST = typer.Option(
     metavar="N", min=1, help="List the N best of each line: line number from 0 ||| translation."
 )
@@ -71,6 +75,7 @@ ALIGNMENTS = typer.Option(
 ALIGNMENT_LAYER = typer.Option(
     metavar="N", help="The decoder layer that shows them; without it the last but one."
 )
+FOLDER = typer.Argument(metavar="FOLDER", help="Where the files go.")
 QUIET = typer.Option("--quiet", help="Neither progress nor summary on stderr.")
 
 
@@ -81,27 +86,13 @@ class TextFormat(StrEnum):
     JSONL = "jsonl"
 
 
-@contextmanager
-def ending_quietly() -> Iterator[None]:
-    """Ctrl-C, and a reader that has seen enough, end a command without a word.
-
-    Raises:
-        typer.Exit: with the exit code that a shell gives to such an end.
-    """
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        raise typer.Exit(128 + 2) from error
-    except BrokenPipeError as error:
-        raise typer.Exit(128 + 13) from error
-
-
 @app.command()
 def translate(  # noqa: PLR0913
     checkpoint: Annotated[Path, CHECKPOINT],
     files: Annotated[list[Path] | None, FILES] = None,
     *,
     ensemble: Annotated[list[Path] | None, ENSEMBLE] = None,
+    prefixes: Annotated[Path | None, PREFIXES] = None,
     n_best: Annotated[int | None, N_BEST] = None,
     scores: Annotated[bool, SCORES] = False,
     text_format: Annotated[TextFormat, FORMAT] = TextFormat.TEXT,
@@ -138,6 +129,7 @@ def translate(  # noqa: PLR0913
                 checkpoint=checkpoint,
                 ensemble=ensemble or [],
                 files=files or [],
+                prefixes=prefixes,
                 changes=read_settings([*given, *(settings or [])]),
                 n_best=n_best,
                 written=Format(
@@ -190,6 +182,20 @@ def compare(runs: Annotated[list[Path], RUNS]) -> None:
     from latimer.screen import Screen
 
     compare_runs(runs, Screen())
+
+
+@app.command()
+def export_tokenizer(
+    checkpoint: Annotated[Path, CHECKPOINT], folder: Annotated[Path, FOLDER]
+) -> None:
+    """Writes the SentencePiece model of a checkpoint, for other programs to cut text as it does.
+
+    With separate vocabularies there are two, one of each side.
+    """
+    from latimer.commands.tokenizer_files import export_tokenizer as run
+
+    for path in run(checkpoint, folder):
+        print(path)
 
 
 def main() -> None:

@@ -22,7 +22,13 @@ class Stream(io.StringIO):
 
 
 def request(**changes):
-    nothing = {"changes": {}, "ensemble": (), "written": Format(), "alignments": None}
+    nothing = {
+        "changes": {},
+        "ensemble": (),
+        "written": Format(),
+        "alignments": None,
+        "prefixes": None,
+    }
     usual = {"checkpoint": Path("c"), "files": [Path("in.txt")], "output": None, "n_best": None}
     more = {"alignment_layer": None, "chunk": 1000, "device": "auto", "quiet": False}
     return Request(**{**nothing, **usual, **more, **changes})

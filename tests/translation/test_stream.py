@@ -3,7 +3,7 @@ from itertools import count, islice
 import pytest
 
 from latimer.decoding import SearchSettings
-from latimer.translation import Translator
+from latimer.translation import Translation, Translator
 from latimer.translation.stream import in_chunks
 
 
@@ -45,6 +45,33 @@ def test_no_more_than_a_chunk_is_read_ahead(translator):
     assert lines.asked == 5
     next(texts)
     assert lines.asked == 10
+
+
+class Line(str):
+    """Text that is counted while it lives."""
+
+    living = most = 0
+
+    def __new__(cls, text):
+        Line.living += 1
+        Line.most = max(Line.most, Line.living)
+        return super().__new__(cls, text)
+
+    def __del__(self):
+        Line.living -= 1
+
+
+@pytest.mark.parametrize("chunk", [10, 100])
+def test_no_more_lines_are_held_than_a_chunk_and_the_one_before(translator, monkeypatch, chunk):
+    monkeypatch.setattr(
+        translator, "translations", lambda lines, prefixes: [Translation(Line("x")) for _ in lines]
+    )
+    monkeypatch.setattr(Line, "most", 0)
+    lines = (Line(f"{number}") for number in range(5000))
+    assert sum(1 for _ in translator.translate_lines(lines, chunk)) == 5000
+    # Of each line of a chunk: itself and its translation.
+    assert chunk <= Line.most <= 2 * 2 * chunk
+    assert Line.living == 0
 
 
 def test_an_open_file_gives_what_a_list_gives(translator, lines, tmp_path):  # field case 34

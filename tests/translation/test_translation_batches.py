@@ -1,3 +1,7 @@
+import pytest
+
+from latimer.decoding import SamplingSettings, SearchSettings
+from latimer.translation import MinimumRiskSettings, Translator
 from latimer.translation.batches import batches_by_length
 
 
@@ -22,3 +26,33 @@ def test_a_sentence_beyond_the_budget_stands_alone():
 
 def test_nothing_to_translate():
     assert list(batches_by_length([0, 0], beams=4, max_tokens=8)) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "width"),
+    [
+        (SamplingSettings(samples=8, max_length_offset=2), 8),
+        (MinimumRiskSettings(samples=8, max_length_offset=2), 8),
+        (SearchSettings(beam_size=8, max_length_offset=2), 8),
+        (SearchSettings(beam_size=1, max_length_offset=2), 1),
+    ],
+    ids=["sampling", "minimum_risk", "beam", "greedy"],
+)
+def test_a_batch_holds_all_that_is_followed_of_its_sentences(
+    make_model, tiny_tokenizers, make_sentences, monkeypatch, settings, width
+):
+    """Cells of a batch: sentences x longest source x beams or samples (field case 151)."""
+    model, cells, budget = make_model(), [], 400
+    start = model.start
+
+    def watched(source):
+        cells.append(source.numel() * width)
+        return start(source)
+
+    monkeypatch.setattr(model, "start", watched)
+    translator = Translator(model, tiny_tokenizers, settings, max_tokens=budget)
+    translator.translate(make_sentences(30, 3))
+    assert len(cells) > 1
+    assert max(cells) <= budget
+    # Without that it would be a budget of something else: eight times as much, or an eighth.
+    assert max(cells) > budget / 2

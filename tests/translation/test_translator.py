@@ -67,15 +67,13 @@ def test_only_pieces_of_text_are_returned(translator, lines):  # field cases 98,
 
 
 def test_scores_are_those_of_forced_decoding(translator, lines):  # field case 102
-    for line in lines[:3] + lines[4:21]:
-        for hypothesis in translator.search([line])[0:1]:
-            source = torch.tensor([[*translator.tokenizers.source.encode(line), EOS_ID]])
-            if not hypothesis or not hypothesis[0].finished:
-                continue
-            best = hypothesis[0]
-            [forced] = force_decode(translator.model, source, [best.ids], 0.6)
-            assert forced.log_probability == pytest.approx(best.log_probability, abs=1e-4)
-            assert forced.score == pytest.approx(best.score, abs=1e-4)
+    compared = [line for line in lines[:25] if line.strip()][:20]
+    assert len(compared) == 20
+    for line, [best] in zip(compared, translator.search(compared), strict=True):
+        source = torch.tensor([[*translator.tokenizers.source.encode(line), EOS_ID]])
+        [forced] = force_decode(translator.model, source, [best.ids], 0.6)
+        assert forced.log_probability == pytest.approx(best.log_probability, abs=1e-4)
+        assert forced.score == pytest.approx(best.score, abs=1e-4)
 
 
 def test_several_hypotheses_best_first(translator, lines):

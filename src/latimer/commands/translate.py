@@ -13,6 +13,7 @@ from latimer.checkpoint import load_model
 from latimer.commands.answers import Format
 from latimer.commands.decoding import make_translator
 from latimer.commands.output import Output, open_output
+from latimer.commands.prefixes import Prefixes
 from latimer.commands.progress import no_progress_bar, progress_bar
 from latimer.commands.work import Work
 from latimer.data.chunks import LineInput
@@ -31,6 +32,7 @@ class Request:
         checkpoint: a file, or a run's folder.
         ensemble: further checkpoints that translate together with it.
         files: text files, plain or ``.gz``; ``-`` is standard input.
+        prefixes: one more, whose lines the translations begin with; None for none.
         changes: keys of ``decoding`` that differ from the run's.
         n_best: hypotheses listed of a line; None for the best alone.
         written: what is written of them.
@@ -45,6 +47,7 @@ class Request:
     checkpoint: Path
     ensemble: Sequence[Path]
     files: Sequence[Path]
+    prefixes: Path | None
     changes: Mapping[str, Any]
     n_best: int | None
     written: Format
@@ -63,9 +66,10 @@ def translate(request: Request) -> None:
         LatimerError: what was asked for is not possible, which is found before a line is read; or
             an input is no text, or a disk is full: then what is on standard output stays there.
     """
-    inputs = [LineInput(None if path == HERE else path) for path in request.files or [HERE]]
+    inputs = [LineInput(_named(path)) for path in _inputs(request)]
     _check_files(request)
-    work = _prepare(request)
+    prefixes = _open_prefixes(request)
+    work = _prepare(request, prefixes)
     started = time.perf_counter()
     bar = progress_bar if shows_bar(request) else no_progress_bar
     with _open_outputs(request) as (output, beside), bar(inputs) as advance:
@@ -92,7 +96,8 @@ def _check_files(request: Request) -> None:
     """No file is written to that is read from, or twice."""
     if request.alignments == HERE and not request.written.json:
         raise LatimerError("--alignments -: text has no place for them; add --format jsonl")
-    used = {path.resolve() for path in request.files if path != HERE}
+    read = [*request.files, request.prefixes]
+    used = {path.resolve() for path in read if path not in (None, HERE)}
     for option in ("output", "alignments"):
         path: Path | None = getattr(request, option)
         if path is not None and path != HERE:
@@ -103,7 +108,20 @@ def _check_files(request: Request) -> None:
             used.add(path.resolve())
 
 
-def _prepare(request: Request) -> Work:
+def _open_prefixes(request: Request) -> Prefixes | None:
+    """The prefixes, as many as lines, as far as that can be told before these are translated."""
+    if request.prefixes is None:
+        return None
+    inputs = _inputs(request)
+    if request.prefixes == HERE and HERE in inputs:
+        raise LatimerError("--prefixes -: standard input holds the lines already; name a file")
+    prefixes = Prefixes(_named(request.prefixes), request.chunk)
+    if HERE not in inputs:
+        prefixes.check_count(inputs)
+    return prefixes
+
+
+def _prepare(request: Request, prefixes: Prefixes | None) -> Work:
     if request.ensemble and request.alignments is not None:
         raise LatimerError(
             "--alignments: the attention of an ensemble is that of several models; "
@@ -121,7 +139,7 @@ def _prepare(request: Request) -> Work:
     if _is_typed(request) and not request.quiet:
         pair = f"{loaded.source_language} → {loaded.target_language}"
         print(f"{pair}: each line is answered; Ctrl-D ends", file=sys.stderr)
-    return Work(translator, request.n_best or 1, aligner)
+    return Work(translator, request.n_best or 1, aligner, prefixes)
 
 
 @contextmanager
@@ -134,13 +152,22 @@ def _open_outputs(request: Request) -> Iterator[tuple[Output, Output | None]]:
                 yield output, beside
 
 
+def _inputs(request: Request) -> Sequence[Path]:
+    return request.files or [HERE]
+
+
+def _named(path: Path) -> Path | None:
+    """The path of a file; None for standard input."""
+    return None if path == HERE else path
+
+
 def _is_terminal(stream: TextIO | None) -> bool:
     # A standard stream that is closed is None.
     return stream is not None and stream.isatty()
 
 
 def _is_typed(request: Request) -> bool:
-    return HERE in (request.files or [HERE]) and _is_terminal(sys.stdin)
+    return HERE in _inputs(request) and _is_terminal(sys.stdin)
 
 
 def _summary(counts: Counter[str], seconds: float) -> str:

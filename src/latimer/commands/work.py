@@ -5,8 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 
 from latimer.commands.answers import Answer, Candidate
+from latimer.commands.prefixes import Prefixes
 from latimer.decoding import Hypothesis
-from latimer.translation import Translation, Translator
+from latimer.errors import LatimerError
+from latimer.translation import PrefixError, Translation, Translator
 from latimer.translation.alignments import Aligner, PiecedText, in_pharaoh_format
 
 
@@ -17,27 +19,52 @@ class Work:
         translator: what translates.
         candidates: how many of a line's hypotheses are wanted.
         aligner: what aligns; None where nobody asks for alignments.
+        prefixes: how the translations begin; None where nobody says so.
 
     Attributes:
         counts: the lines so far, and those of them that a person should know about.
     """
 
-    def __init__(self, translator: Translator, candidates: int, aligner: Aligner | None) -> None:
+    def __init__(
+        self,
+        translator: Translator,
+        candidates: int,
+        aligner: Aligner | None,
+        prefixes: Prefixes | None = None,
+    ) -> None:
         self.translator = translator
         self.candidates = candidates
         self.aligner = aligner
+        self.prefixes = prefixes
         self.counts: Counter[str] = Counter()
 
     def answers(self, chunks: Iterable[list[str]]) -> Iterator[list[Answer]]:
-        """The answers of each chunk; nothing of it is kept for the next."""
+        """The answers of each chunk; nothing of it is kept for the next.
+
+        Raises:
+            LatimerError: there is not one prefix for each line, or one can't be written.
+        """
         for lines in chunks:
             first = self.counts["lines"]
-            translations = self.translator.translations(lines)
+            translations = self._translate(lines)
             self._count(translations)
             yield [
                 Answer(first + row, lines[row], candidates)
                 for row, candidates in enumerate(self._candidates(lines, translations))
             ]
+        if self.prefixes is not None:
+            self.prefixes.check_end()
+
+    def _translate(self, lines: Sequence[str]) -> list[Translation]:
+        if self.prefixes is None:
+            return self.translator.translations(lines)
+        before = self.prefixes.taken
+        begun = self.prefixes.take(len(lines))
+        try:
+            return self.translator.translations(lines, begun)
+        except PrefixError as error:
+            number = before + error.row + 1
+            raise LatimerError(f"{self.prefixes.name}, line {number}: {error.reason}") from error
 
     def _candidates(
         self, lines: Sequence[str], translations: Sequence[Translation]

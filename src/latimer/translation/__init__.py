@@ -3,11 +3,14 @@
 from latimer.translation.device import choose_device
 from latimer.translation.methods import DecodingSettings, stored_search
 from latimer.translation.minimum_risk import MinimumRiskSettings
-from latimer.translation.translator import Translation, Translator
+from latimer.translation.prefixes import PrefixError
+from latimer.translation.translation import Translation
+from latimer.translation.translator import Translator
 
 __all__ = [
     "DecodingSettings",
     "MinimumRiskSettings",
+    "PrefixError",
     "Translation",
     "Translator",
     "choose_device",

@@ -88,12 +88,15 @@ class Aligner:
             max_tokens=self.max_tokens,
         ):
             batch = [pairs[row] for row in rows]
-            for row, pair, weights in zip(rows, batch, self._weights(batch), strict=True):
+            for row, pair, weights in zip(rows, batch, self.weights(batch), strict=True):
                 result[row] = link(*pair, weights)
         return result
 
-    def _weights(self, pairs: Sequence[tuple[PiecedText, PiecedText]]) -> list[Weights]:
-        """Each target's pieces on its source's, (T, S); what eos gathers is left out."""
+    def weights(self, pairs: Sequence[tuple[PiecedText, PiecedText]]) -> list[Weights]:
+        """Each target's pieces on its source's, (T, S); what eos gathers is left out.
+
+        All pairs are one batch.
+        """
         device = next(self.model.parameters()).device
         sources = [torch.tensor([*source.ids, EOS_ID]) for source, _ in pairs]
         targets = [torch.tensor([BOS_ID, *target.ids]) for _, target in pairs]
@@ -124,7 +127,7 @@ def link(source: PiecedText, target: PiecedText, weights: Weights) -> list[Link]
         target: what is written.
         weights: (T, S), of the target's pieces on the source's.
     """
-    reads, writes = membership(source.text, source.spans), membership(target.text, target.spans)
+    reads, writes = (membership(side.text, side.spans) for side in (source, target))
     if not reads.any():
         return []
     of_words = writes.T @ weights @ reads

@@ -1,7 +1,7 @@
 """The translator: n lines in, n lines out, in order, whatever is translated together."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -10,7 +10,7 @@ import torch
 from latimer.checkpoint import LoadedModel, load_model
 from latimer.decoding import Hypothesis
 from latimer.errors import LatimerError
-from latimer.tokenizer import UNK_ID, Tokenizers
+from latimer.tokenizer import Tokenizers
 from latimer.translation.batches import batches_by_length, padded
 from latimer.translation.device import choose_device
 from latimer.translation.ensembles import (
@@ -22,22 +22,9 @@ from latimer.translation.ensembles import (
 )
 from latimer.translation.given_targets import score_targets
 from latimer.translation.methods import Decoder, DecodingSettings, stored_search
+from latimer.translation.prefixes import encode_prefixes
 from latimer.translation.stream import CHUNK, in_chunks
-
-
-@dataclass(frozen=True)
-class Translation:
-    """What became of one line.
-
-    Attributes:
-        text: the best hypothesis as raw text, one line; empty for a blank source.
-        hypotheses: the ``n_best`` ones that were found, best first; none for a blank source.
-        cut: whether the source was longer than the model's positions, and lost its end.
-    """
-
-    text: str = ""
-    hypotheses: tuple[Hypothesis, ...] = ()
-    cut: bool = False
+from latimer.translation.translation import Translation
 
 
 class Translator:
@@ -166,10 +153,14 @@ class Translator:
                 the prefix's last word. None for none. A blank line stays blank all the same.
 
         Raises:
-            LatimerError: not one prefix for each line, or one that the model cannot write.
+            LatimerError: not one prefix for each line.
+            PrefixError: one that the model cannot write; it is a ``LatimerError``, too.
         """
         encoded = self._encode(lines)
-        begun = self._encode_prefixes([""] * len(lines) if prefixes is None else prefixes, lines)
+        prefixes = [""] * len(lines) if prefixes is None else prefixes
+        if len(prefixes) != len(lines):
+            raise LatimerError(f"{len(lines)} lines, but {len(prefixes)} prefixes; write one each")
+        begun = encode_prefixes(prefixes, self.tokenizers.target, self.max_source_length)
         sources = [ids[: self.max_source_length] for ids in encoded]
         result = [Translation()] * len(lines)
         for rows in batches_by_length(
@@ -213,24 +204,6 @@ class Translator:
         """The pieces of each line; none for a blank one, whatever the normalisation makes of it."""
         cleared = [line.rstrip("\r\n") if line.strip() else "" for line in lines]
         return self.tokenizers.source.encode_batch(cleared)
-
-    def _encode_prefixes(self, prefixes: Sequence[str], lines: Sequence[str]) -> list[list[int]]:
-        """The pieces of each prefix."""
-        if len(prefixes) != len(lines):
-            raise LatimerError(f"{len(lines)} lines, but {len(prefixes)} prefixes; write one each")
-        encoded = self.tokenizers.target.encode_batch(list(prefixes))
-        for number, (prefix, ids) in enumerate(zip(prefixes, encoded, strict=True), start=1):
-            if UNK_ID in ids:
-                raise LatimerError(
-                    f"prefix {number}: {prefix!r} has characters that are in no piece of the "
-                    "target's tokenizer; write it without them"
-                )
-            if self.max_source_length is not None and len(ids) > self.max_source_length:
-                raise LatimerError(
-                    f"prefix {number}: it has {len(ids)} pieces, and the model can write no more "
-                    f"than {self.max_source_length}; write a shorter one"
-                )
-        return encoded
 
     def _search(
         self, sources: list[list[int]], prefixes: list[list[int]]
