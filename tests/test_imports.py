@@ -20,12 +20,14 @@ ROOMS = {
     "checkpoint": {"model", "tokenizer"},
     "translation": {"checkpoint", "decoding", "model", "scoring", "tokenizer"},
     "attention_maps": {"checkpoint", "decoding", "model", "tokenizer", "translation"},
+    "reports": {"decoding", "model", "scoring", "tokenizer", "translation"},
     "evaluation": {
         "checkpoint",
         "config",
         "data",
         "decoding",
         "model",
+        "reports",
         "scoring",
         "tokenizer",
         "translation",
@@ -45,7 +47,7 @@ ROOMS = {
     "sweeps": {"checkpoint", "config", "evaluation"},
     "commands": {"checkpoint", "config", "data", "decoding", "translation"},
 }
-EVERYONE_MAY_IMPORT = {"errors", "screen"}
+EVERYONE_MAY_IMPORT = {"errors", "html_page", "screen"}
 TORCH_ALONE = {"torch", "math", "dataclasses", "typing", "collections", "contextlib", "latimer"}
 
 

@@ -111,6 +111,9 @@ def test_a_plug_in_needs_no_plus(train_config):
 def test_a_checkpoint_is_all_that_an_evaluation_needs(evaluation_config):
     config = evaluation_config("checkpoint=best.ckpt")
     assert (config.checkpoint, config.data, config.bootstrap) == ("best.ckpt", None, 1000)
+    assert config.checkpoints == ["best.ckpt"]
+    several = evaluation_config("checkpoint=[runs/a,'runs/b=1/best.ckpt']")
+    assert several.checkpoints == ["runs/a", "runs/b=1/best.ckpt"]
     with pytest.raises(LatimerError, match=r"^checkpoint: has no value; write checkpoint=\.\.\.$"):
         evaluation_config()
 
@@ -126,6 +129,8 @@ def test_a_checkpoint_is_all_that_an_evaluation_needs(evaluation_config):
         ("lowercase=yes", "must be true or false"),
         ("bleu_tokenizer=14a", "must be 13a, intl, zh,"),
         ("decoding.n_best=0", "must be at least 1"),
+        ("report=yes", "must be true or false"),
+        ("comet=''", "must not be empty"),
     ],
 )
 def test_an_evaluation_is_checked_too(evaluation_config, override, message):

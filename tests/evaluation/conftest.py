@@ -100,10 +100,13 @@ def write(
 def make_config() -> Callable[..., EvaluateConfig]:
     """An evaluation's configuration: what ``conf/evaluate.yaml`` says, and changes to it."""
 
-    def make(checkpoint: Path, decoding: dict[str, Any] | None = None, **changes: Any):
+    def make(
+        checkpoint: Path | list[Path], decoding: dict[str, Any] | None = None, **changes: Any
+    ) -> EvaluateConfig:
+        several = isinstance(checkpoint, list)
         unchanged = dict.fromkeys(DecodingChanges.model_fields)
         raw = {
-            "checkpoint": str(checkpoint),
+            "checkpoint": [*map(str, checkpoint)] if several else str(checkpoint),
             "average": None,
             "average_of": "newest",
             "ensemble": None,
@@ -114,6 +117,8 @@ def make_config() -> Callable[..., EvaluateConfig]:
             "bootstrap": 100,
             "bleu_tokenizer": None,
             "lowercase": None,
+            "comet": None,
+            "report": False,
             "device": "cpu",
             **changes,
         }

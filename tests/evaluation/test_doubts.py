@@ -4,7 +4,7 @@ from pathlib import Path
 from latimer.decoding import Hypothesis
 from latimer.evaluation import Result
 from latimer.evaluation.doubts import doubts
-from latimer.evaluation.run import default_folder
+from latimer.evaluation.output import default_folder
 from latimer.scoring import score
 from latimer.translation import Translation
 

@@ -31,6 +31,8 @@ def test_both_count_as_the_run_says(run, tmp_path):
     assert result["scoring"] == {"bootstrap": 1000, "bleu_tokenizer": "char", "lowercase": True}
     assert "case:lc" in result["scores"]["BLEU"]["signature"]
     assert "tok:char" in result["scores"]["BLEU"]["signature"]
+    page = (ended.folder / "run.md").read_text(encoding="utf-8")
+    assert "| test set | lines | lower-cased BLEU |" in page
 
 
 def test_a_tokenizer_that_is_missing_is_found_before_the_training(

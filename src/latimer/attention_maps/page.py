@@ -6,27 +6,12 @@ from html import escape
 from typing import NamedTuple
 
 from latimer.attention_maps.reading import Reading
+from latimer.html_page import make_document
 
 STYLE = """
-:root { color-scheme: light dark;
-  --ink: #1b1b1b; --paper: #ffffff; --quiet: #5c5c5c; --line: #d9d9d9; }
-body { color: var(--ink); background: var(--paper); font: 1rem/1.5 system-ui, sans-serif;
-  margin: 0 auto; padding: 1rem; max-width: 122rem; }
-h1 { font-size: 1.4rem; margin: 0 0 1rem; }
-h2 { font-size: 1.15rem; margin: 2.5rem 0 0; }
-p, dl { max-width: 50rem; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; }
-dt, .quiet { color: var(--quiet); }
-dd { margin: 0; overflow-wrap: anywhere; }
-nav a { margin-right: 1rem; }
-a { color: inherit; }
 figure { margin: 1rem 0; overflow-x: auto; border-top: 1px solid var(--line); padding-top: .5rem; }
 img { display: block; max-width: none; }
-@media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .5rem; } }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e8e8; --paper: #141414; --quiet: #a3a3a3; --line: #3a3a3a; }
-  img { filter: invert(.92) hue-rotate(180deg); }
-}
+@media (prefers-color-scheme: dark) { img { filter: invert(.92) hue-rotate(180deg); } }
 """
 KINDS = {
     "encoder": (
@@ -58,16 +43,7 @@ def make_page(reading: Reading, pictures: Sequence[Picture]) -> str:
     """The page's HTML; the pictures are in it."""
     sections = [_section(kind, [p for p in pictures if p.kind == kind]) for kind in KINDS]
     links = [f'<a href="#{kind}">{name}</a>' for kind, (name, _) in KINDS.items()]
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Attention: {escape(reading.source)}</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<h1>Attention</h1>
+    body = f"""<h1>Attention</h1>
 <dl>
 {_terms(reading)}
 </dl>
@@ -76,9 +52,8 @@ gathers from each piece below; the weights of a row sum to one. Darker is more (
 lighter), on a scale of square roots that is the same in all pictures.
 ▁ is a space, &lt;s&gt; the beginning of the sentence and &lt;/s&gt; its end.</p>
 <nav>{"".join(links)}</nav>
-{"".join(sections)}</body>
-</html>
-"""
+{"".join(sections)}"""
+    return make_document(f"Attention: {reading.source}", body, STYLE)
 
 
 def _terms(reading: Reading) -> str:

@@ -9,14 +9,7 @@ from latimer.evaluation.saved import SavedResult
 from latimer.scoring import PairedScore
 from latimer.screen import Screen
 
-COLUMNS = (
-    "score",
-    "run",
-    "value (95%)",
-    "difference (95%)",
-    "p, bootstrap",
-    "p, randomisation",
-)
+COLUMNS = ("value (95%)", "difference (95%)", "p, bootstrap", "p, randomisation")
 ABOUT_P = (
     "p: the share of resamplings in which chance alone makes a difference as large. Intervals and "
     "p speak of other sentences of this kind, not of other seeds: those take more runs."
@@ -34,13 +27,33 @@ def show_comparison(
     show_differences(
         f"{name}: evaluations that differ", [_searched(result) for result in results], screen
     )
-    rows = [
-        [paired.metric.name if number == 1 else "", str(number), *_cells(paired)]
-        for systems in compared
-        for number, paired in enumerate(systems, start=1)
-    ]
     lines = f"{len(results[0].references):,} lines"
-    screen.table(f"{name}: {lines}, tested against run 1", COLUMNS, rows)
+    numbers = [str(number) for number in range(1, len(results) + 1)]
+    show_tests(f"{name}: {lines}, tested against run 1", "run", numbers, compared, screen)
+
+
+def show_tests(
+    title: str,
+    what: str,
+    names: Sequence[str],
+    compared: Sequence[Sequence[PairedScore]],
+    screen: Screen,
+) -> None:
+    """Scores with their tests against the first of what is compared.
+
+    Args:
+        title: the table's.
+        what: is compared: "run", or "system".
+        names: one for each of them.
+        compared: for one metric after the other, an entry for each of them.
+        screen: where the table is shown.
+    """
+    rows = [
+        [paired.metric.name if number == 0 else "", names[number], *_cells(paired)]
+        for systems in compared
+        for number, paired in enumerate(systems)
+    ]
+    screen.table(title, ["score", what, *COLUMNS], rows)
     for systems in compared:
         screen.print(f"{systems[0].metric.name} {systems[0].metric.signature}")
 

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from latimer.evaluation.result import Result
 TRANSLATIONS = "translations.txt"
 REFERENCES = "references.txt"
 RESULT = "result.json"
+REPORT = "report.html"
+COMPARISON = "report-{}.html"
 
 
 def claim_folder(folder: Path, test_set: str, origin: dict[str, Any]) -> Path:
@@ -40,18 +43,45 @@ def write_result(result: Result) -> None:
     """Writes the translations, the references and ``result.json`` into the result's folder.
 
     The references stand beside, one a line as the scores saw them, since not every corpus keeps
-    them in a plain file: so sacrebleu's own command can repeat the scores.
+    them in a plain file: so sacrebleu's own command can repeat the scores. What a former evaluation
+    said of the same translations beside those of other systems is kept.
 
     Raises:
         LatimerError: the disk is full or cannot be written to.
     """
-    numbers = json.dumps(result.as_json(), indent=2, ensure_ascii=False) + "\n"
+    numbers = result.as_json()
+    numbers["compared_with"] = [*_other_comparisons(result), *numbers["compared_with"]]
+    written = json.dumps(numbers, indent=2, ensure_ascii=False) + "\n"
     try:
         _write(result.folder / TRANSLATIONS, _as_lines(result.texts))
         _write(result.folder / REFERENCES, _as_lines(result.references))
-        _write(result.folder / RESULT, numbers)
+        _write(result.folder / RESULT, written)
     except OSError as error:
         raise _not_written(result.folder, error) from error
+
+
+def report_path(results: Sequence[Result]) -> Path:
+    """Where the page about one or several systems is written: beside the first one's result.
+
+    The name of a page about several tells which others it is about, so that neither the page about
+    the first one alone nor that about yet others is lost.
+    """
+    others = [result.origin for result in results[1:]]
+    named = sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()[:8]
+    return results[0].folder / (COMPARISON.format(named) if others else REPORT)
+
+
+def _other_comparisons(result: Result) -> list[Any]:
+    """Those in the file that stands there, if its translations are the same."""
+    try:
+        former = json.loads((result.folder / RESULT).read_text(encoding="utf-8"))
+        texts = (result.folder / TRANSLATIONS).read_bytes()
+    except (OSError, ValueError):
+        return []
+    if texts != _as_lines(result.texts).encode():
+        return []
+    anew = result.compared_with and result.compared_with["result"]
+    return [one for one in former.get("compared_with", []) if one["result"] != anew]
 
 
 def _is_of(origin: dict[str, Any], path: Path) -> bool:

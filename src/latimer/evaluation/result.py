@@ -7,6 +7,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from latimer.evaluation.comet import SCALED
+from latimer.evaluation.counts import count_lines
+from latimer.evaluation.labels import label_notes
 from latimer.scoring import Metric, Scores
 from latimer.translation import Translation
 
@@ -24,12 +27,16 @@ class Result:
         references: the raw reference lines, as many.
         translations: one for each source line, blank ones included.
         scores: BLEU, chrF2++ and TER of the translations.
+        comet: COMET of the translations, if a model of it was there.
         copy_bleu: BLEU of the source lines themselves, taken as translations.
+        unknown_sources: how many sources have characters that the tokenizer does not know.
         seconds: time for translating all of them.
         folder: where its files are.
         origin: what determines the translations and the scores: the hashes of the checkpoint and of
             the test set, how it was searched and how it was scored.
         about: what else a reader of the result wants to know.
+        compared_with: which system this one was tested against, and what came out; None if it
+            was not tested.
     """
 
     test_set: str
@@ -38,43 +45,46 @@ class Result:
     references: Sequence[str]
     translations: Sequence[Translation]
     scores: Scores
+    comet: Metric | None = None
     copy_bleu: float
+    unknown_sources: int = 0
     seconds: float
     folder: Path
     origin: dict[str, Any]
     about: dict[str, Any]
+    compared_with: dict[str, Any] | None = None
 
     @property
     def texts(self) -> list[str]:
         """The translations as text."""
         return [translation.text for translation in self.translations]
 
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the scores should know; often nothing."""
+        scaled = [SCALED] if self.comet else []
+        return [*label_notes(self.scores.bleu), *self.scores.notes, *scaled]
+
     def counts(self) -> dict[str, int]:
         """How many lines a reader should know about, by kind."""
-        pairs = list(zip(self.sources, self.translations, strict=True))
-        return {
-            "blank_sources": sum(not t.hypotheses for _, t in pairs),
-            "empty_translations": sum(bool(t.hypotheses) and not t.text.strip() for _, t in pairs),
-            "ended_by_the_length_limit": sum(
-                not t.hypotheses[0].finished for _, t in pairs if t.hypotheses
-            ),
-            "copies_of_the_source": sum(t.text == s.strip() != "" for s, t in pairs),
-            "cut_sources": sum(t.cut for _, t in pairs),
-        }
+        counted = count_lines(self.sources, self.references, self.translations)
+        return {**counted, "sources_with_unknown_characters": self.unknown_sources}
 
     def as_json(self) -> dict[str, Any]:
         """The content of ``result.json``; scores from 0 to 100."""
-        metrics = (self.scores.bleu, self.scores.chrf, self.scores.ter)
+        metrics = [self.scores.bleu, self.scores.chrf, self.scores.ter]
+        metrics += [self.comet] if self.comet else []
         return {
             "test_set": self.test_set,
             "sentences": len(self.references),
             "scores": {metric.name: _metric_as_json(metric) for metric in metrics},
             "length_ratio": self.scores.length_ratio,
             "copy_bleu": self.copy_bleu,
-            "notes": [*self.scores.notes],
+            "notes": self.notes,
             "counts": self.counts(),
             **self.origin,
             **self.about,
+            "compared_with": [self.compared_with] if self.compared_with else [],
             "seconds": round(self.seconds, 3),
             "sentences_per_second": round(len(self.sources) / max(self.seconds, 1e-9), 2),
             "versions": {

@@ -1,8 +1,5 @@
 """``evaluate.py``: from a checkpoint's path to its scores."""
 
-import os
-from pathlib import Path
-
 from datasets import Dataset
 
 from latimer.checkpoint import LoadedModel, describe_updates
@@ -11,6 +8,8 @@ from latimer.config.data import DataConfig
 from latimer.config.evaluate import EvaluateConfig
 from latimer.data.corpus import read_split, test_set_names
 from latimer.errors import LatimerError
+from latimer.evaluation.comet import load_comet
+from latimer.evaluation.output import make_writable
 from latimer.evaluation.result import Result
 from latimer.evaluation.systems import load_systems
 from latimer.evaluation.test_sets import evaluate_systems
@@ -18,25 +17,25 @@ from latimer.screen import Screen
 
 
 def evaluate(config: EvaluateConfig, screen: Screen) -> list[Result]:
-    """Scores a checkpoint on its own test sets, or on others of its language pair.
+    """Scores checkpoints on the test sets of the first one, or on others of its language pair.
 
-    An average of a run's states is scored beside the run's best one.
-
-    The checkpoint is all that is needed of a run: its training data may be gone.
+    An average of a run's states is scored beside the run's best one. Several are tested against
+    the first. A checkpoint is all that is needed of a run: its training data may be gone.
 
     Raises:
-        LatimerError: the checkpoint, a test set or the output folder cannot be used; found before
-            anything is translated.
+        LatimerError: a checkpoint, a test set, COMET's model or the output folder cannot be used;
+            found before anything is translated.
     """
+    comet = load_comet(config.comet) if config.comet is not None else None
     systems = load_systems(config)
     for system in systems:
         for loaded in (system.loaded, *system.others):
             updates = describe_updates(loaded.updates, loaded.averaged)
             screen.print(f"checkpoint {loaded.path}, {updates}")
-    loaded = systems[0].loaded
-    test_sets = _read_test_sets(config, loaded)
-    folder = _output_folder(config, loaded.path)
-    return evaluate_systems(systems, test_sets, folder=folder, screen=screen)
+    test_sets = _read_test_sets(config, systems[0].loaded)
+    for system in systems:
+        make_writable(system.folder)
+    return evaluate_systems(systems, test_sets, screen=screen, comet=comet, report=config.report)
 
 
 def _read_test_sets(config: EvaluateConfig, loaded: LoadedModel) -> dict[str, Dataset]:
@@ -78,23 +77,3 @@ def _check_languages(data: DataConfig, loaded: LoadedModel) -> None:
             f"{given[0]} to {given[1]}; write data.source_language={trained[0]} "
             f"data.target_language={trained[1]}, and the files of each side"
         )
-
-
-def _output_folder(config: EvaluateConfig, checkpoint: Path) -> Path:
-    """The folder of all results, made and found writable."""
-    folder = Path(config.output_folder or default_folder(checkpoint)).expanduser()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LatimerError(
-            f"output_folder={folder}: cannot be made ({error.strerror}); write another folder"
-        ) from error
-    if not os.access(folder, os.W_OK):
-        raise LatimerError(f"output_folder={folder}: cannot be written to; write another folder")
-    return folder
-
-
-def default_folder(checkpoint: Path) -> Path:
-    """``evaluation`` in the run's folder, or beside a checkpoint that lies outside any run."""
-    beside = checkpoint.absolute().parent
-    return (beside.parent if beside.name == "checkpoints" else beside) / "evaluation"

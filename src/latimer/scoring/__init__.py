@@ -2,16 +2,20 @@
 
 from latimer.scoring.corpus_score import score
 from latimer.scoring.paired import Difference, PairedScore, paired_scores
+from latimer.scoring.parts import GroupScore, PartScorer
 from latimer.scoring.scores import Metric, Scores
 from latimer.scoring.sentences import SentenceMetric
-from latimer.scoring.tokenizers import require_tokenizer
+from latimer.scoring.tokenizers import has_no_spaces, require_tokenizer
 
 __all__ = [
     "Difference",
+    "GroupScore",
     "Metric",
     "PairedScore",
+    "PartScorer",
     "Scores",
     "SentenceMetric",
+    "has_no_spaces",
     "paired_scores",
     "require_tokenizer",
     "score",

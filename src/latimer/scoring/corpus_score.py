@@ -44,7 +44,7 @@ def score(  # noqa: PLR0913 (what a signature holds, by name)
         metric.corpus_score(hypotheses, [references], n_bootstrap=max(bootstrap, 1))
         for metric in metrics
     ]
-    bleu, chrf, ter = map(_as_metric, metrics, results)
+    bleu, chrf, ter = map(as_metric, metrics, results)
     return Scores(
         bleu=bleu,
         chrf=chrf,
@@ -55,7 +55,8 @@ def score(  # noqa: PLR0913 (what a signature holds, by name)
     )
 
 
-def _as_metric(metric: Sacrebleu, result: Score) -> Metric:
+def as_metric(metric: Sacrebleu, result: Score) -> Metric:
+    """A figure of sacrebleu's, with its interval where it was resampled."""
     confidence = None
     if metric.n_bootstrap:
         # sacrebleu shows the interval nowhere but in formatted text, as mean ± half of its width.

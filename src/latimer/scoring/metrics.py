@@ -9,9 +9,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from latimer.errors import LatimerError
-from latimer.scoring.tokenizers import base_language, require_tokenizer
-
-WITHOUT_SPACES = ("zh", "ja")
+from latimer.scoring.tokenizers import has_no_spaces, require_tokenizer
 
 
 def make_metrics(
@@ -52,7 +50,7 @@ def percent(value: float) -> float:
 
 def _edit_rate(target_language: str) -> TER:
     """TER in words, or in characters where no spaces set words apart."""
-    characters = base_language(target_language) in WITHOUT_SPACES
+    characters = has_no_spaces(target_language)
     return TER(normalized=characters, asian_support=characters)
 
 

@@ -82,13 +82,13 @@ def _compare(
 ) -> list[PairedScore]:
     resampled, by_bootstrap = _test(metric, systems, references, kind="bs")
     _, by_randomisation = _test(metric, systems, references, kind="ar")
-    counts = [_counts(metric, hypotheses, references) for hypotheses in systems]
+    counts = [counts_of_lines(metric, hypotheses, references) for hypotheses in systems]
     first, compared = resampled[0], [PairedScore(resampled[0], None)]
     for number in range(1, len(systems)):
         apart = not np.array_equal(counts[0], counts[number])
         difference = Difference(
             score=resampled[number].score - first.score,
-            confidence=_interval(metric, counts[0], counts[number]),
+            confidence=interval_of_difference(metric, counts[0], counts[number]),
             p_bootstrap=by_bootstrap[number] if apart else 1.0,
             p_randomisation=by_randomisation[number] if apart else 1.0,
         )
@@ -123,14 +123,16 @@ def _around(mean: float | None, half: float | None) -> tuple[float, float] | Non
     return percent(mean - half), percent(mean + half)
 
 
-def _counts(
+def counts_of_lines(
     metric: Sacrebleu, hypotheses: Sequence[str], references: Sequence[str]
 ) -> NDArray[Any]:
     """What a metric counts in each line; the rows add up to the counts of the corpus."""
     return np.array(metric._extract_corpus_statistics(hypotheses, [references]))
 
 
-def _interval(metric: Sacrebleu, first: NDArray[Any], other: NDArray[Any]) -> tuple[float, float]:
+def interval_of_difference(
+    metric: Sacrebleu, first: NDArray[Any], other: NDArray[Any]
+) -> tuple[float, float]:
     """The middle 95% of the differences of two systems on the same resampled lines."""
     lines = len(first)
     chosen = np.random.default_rng(SEED).choice(lines, size=(SAMPLES["bs"], lines))

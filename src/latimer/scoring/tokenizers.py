@@ -8,6 +8,7 @@ from latimer.errors import LatimerError
 
 DEFAULT_TOKENIZER = "13a"
 TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+WITHOUT_SPACES = ("zh", "ja")
 TWO_LETTERS = {"zho": "zh", "chi": "zh", "cmn": "zh", "jpn": "ja", "kor": "ko"}
 
 
@@ -15,6 +16,11 @@ def base_language(language: str) -> str:
     """The language of a code with script or region: "zh" of zh-CN, zho_Hans and zh."""
     code = re.split("[-_]", language.lower())[0]
     return TWO_LETTERS.get(code, code)
+
+
+def has_no_spaces(language: str) -> bool:
+    """Whether no spaces set the words of a language apart."""
+    return base_language(language) in WITHOUT_SPACES
 
 
 def require_tokenizer(target_language: str, bleu_tokenizer: str | None = None) -> str:

@@ -10,7 +10,7 @@ from latimer.checkpoint import describe_updates, read_checkpoint, read_final
 from latimer.config.arguments import as_argument
 from latimer.config.run import RunConfig
 from latimer.data.prepared import PreparedCorpus, report_rows
-from latimer.evaluation import Result
+from latimer.evaluation import Result, bleu_name
 from latimer.screen import Screen
 from latimer.training.progress import format_duration
 from latimer.training.run_folder import read_json, write_text
@@ -22,11 +22,11 @@ SHOWN = 4
 SCORE_COLUMNS = (
     "test set",
     "lines",
-    "BLEU",
+    "{bleu}",
     "95% interval",
     "chrF2++",
     "TER",
-    "BLEU of copying the source",
+    "{bleu} of copying the source",
 )
 
 
@@ -82,7 +82,7 @@ def write_run_page(run: FinishedRun) -> None:
         *_beginning(run.folder / RECORD),
         *_validation_table(run.checkpoint.parent),
         "## Scores",
-        _table(SCORE_COLUMNS, [_score_row(result) for result in run.results]),
+        _table(_score_columns(run.results), [_score_row(result) for result in run.results]),
         *(f"`{result.scores.bleu.signature}`" for result in run.results[:1]),
         "## Pairs",
         _table(*report_rows(run.corpus.report)),
@@ -116,6 +116,12 @@ def _validation_table(checkpoints: Path) -> list[str]:
         return []
     rows = score_rows(final["validation"], final["checkpoint"])
     return ["## On the validation set", _table(HEADER, rows)]
+
+
+def _score_columns(results: Sequence[Result]) -> list[str]:
+    """The names of the scores: not every BLEU may be called so without a word more."""
+    bleu = bleu_name(results[0].scores.bleu) if results else "BLEU"
+    return [column.format(bleu=bleu) for column in SCORE_COLUMNS]
 
 
 def _score_row(result: Result) -> list[str]:
