@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/installed
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install train evaluate test test-slow test-all check tensorboard clean
+.PHONY: help install train evaluate test test-slow test-all check bench bench-growth tensorboard clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,13 @@ check: $(INSTALLED) ## Lint, formatting, types
 	$(BIN)/ruff check --no-cache .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+bench: $(INSTALLED) ## Measure speed and memory beside other toolkits (ARGS="--size small ...")
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m benchmarks run $(ARGS)
+
+bench-growth: $(INSTALLED) ## Measure how time and memory grow with the sizes (ARGS="--plots FOLDER ...")
+	$(BIN)/python -m benchmarks growth $(ARGS)
 
 tensorboard: $(INSTALLED) ## Show all runs in TensorBoard
 	$(BIN)/tensorboard --logdir runs
