@@ -176,6 +176,18 @@ def test_damaged_files_are_named(tmp_path):
             read_checkpoint(tmp_path / "half.ckpt")
 
 
+def test_a_single_wrong_bit_is_found(tmp_path):
+    """The weights would be numbers still, and other ones."""
+    path = tmp_path / "a.ckpt"
+    write_checkpoint(contents_with(torch.ones(1000)), path)
+    content = bytearray(path.read_bytes())
+    sign_of_a_weight = content.index(b"\x00\x00\x80\x3f" * 100) + 4 * 50 + 3
+    content[sign_of_a_weight] ^= 0x80
+    path.write_bytes(content)
+    with pytest.raises(LatimerError, match=r"a\.ckpt: .* incomplete or damaged"):
+        read_checkpoint(path)
+
+
 @pytest.mark.parametrize("contents", [{"state_dict": {}}, [1, 2], {"latimer": {}}])
 def test_a_file_of_others_is_not_ours(tmp_path, contents):
     torch.save(contents, tmp_path / "theirs.ckpt")

@@ -90,6 +90,7 @@ def test_scores_stand_beside_their_tests(make_evaluated, compare):
     assert without_intervals == [["seed", "1", "2"], *map(list, expected)]
     assert "run 1: " + str(one) in shown
     assert compared[0][0].metric.signature in shown
+    assert f"BLEU differs in {compared[0][1].difference.lines} lines of run 2; " in shown
     assert "40 lines" in shown
 
 

@@ -21,7 +21,7 @@ from latimer.screen import Screen
 @pytest.fixture
 def few_resamplings(monkeypatch):
     """For tests that look at other things than the tests' outcome."""
-    monkeypatch.setattr("latimer.scoring.paired.SAMPLES", {"bs": 50, "ar": 50})
+    monkeypatch.setattr("latimer.scoring.paired.TRIALS", 50)
 
 
 def read_result(folder):
@@ -47,7 +47,8 @@ def test_each_is_scored_tested_against_the_first_and_kept_in_its_own_run(
     assert second.texts == alone.texts
     assert second.scores == alone.scores
 
-    expected = paired_scores([first.texts, second.texts], news_lines[1], target_language="yy")
+    texts = [first.texts, second.texts]
+    expected = paired_scores(texts, news_lines[1], target_language="yy", bootstrap=100)
     differences = [systems[1].difference for systems in expected]
     [compared] = read_result(second.folder)["compared_with"]
     assert compared["checkpoint_sha256"] == load_model(one).sha256
@@ -57,6 +58,7 @@ def test_each_is_scored_tested_against_the_first_and_kept_in_its_own_run(
         assert compared["differences"][name] == {
             "score": difference.score,
             "confidence_95": list(difference.confidence),
+            "lines_that_differ": difference.lines,
             "p_bootstrap": difference.p_bootstrap,
             "p_randomisation": difference.p_randomisation,
         }
@@ -68,7 +70,9 @@ def test_each_is_scored_tested_against_the_first_and_kept_in_its_own_run(
     assert [row[1] for row in tested] == ["one", "two", "one", "two"]
     for row, difference in zip(tested[1::2], differences, strict=True):
         assert re.match(re.escape(f"{difference.score:+.2f} ("), row[3])
-        assert row[4:] == [f"{difference.p_bootstrap:.4f}", f"{difference.p_randomisation:.4f}"]
+        p_values = [f"{difference.p_bootstrap:.4f}", f"{difference.p_randomisation:.4f}"]
+        assert row[4:] == p_values
+        assert f" differs in {difference.lines} lines of system two; " in shown
     assert "news: 40 lines, tested against one" in shown
 
 

@@ -170,12 +170,13 @@ def test_a_match_without_four_words_scores_zero_and_says_why():
     assert any("no matching 4-grams" in note for note in scores.notes)
 
 
-@pytest.mark.parametrize(("lines", "noted"), [(99, False), (100, True)])
-def test_tokenised_hypotheses_are_noted(lines, noted):
+@pytest.mark.parametrize(("tokenised", "plain"), [(10, 0), (9, 1), (8, 2), (100, 900)])
+def test_tokenised_hypotheses_are_noted(tokenised, plain):
     # field case 104
     reference = "The red kettle is on the stove."
-    hypotheses = ["The red kettle is on the stove ."] * lines
-    scores = score(hypotheses, [reference] * lines, target_language="en", bootstrap=0)
+    hypotheses = ["The red kettle is on the stove ."] * tokenised + [reference] * plain
+    noted = tokenised >= 9 * plain
+    scores = score(hypotheses, [reference] * len(hypotheses), target_language="en", bootstrap=0)
     assert any("tokenised" in note for note in scores.notes) == noted
 
 

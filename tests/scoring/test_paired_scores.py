@@ -83,6 +83,24 @@ def test_a_system_does_not_differ_from_itself(compared):
         assert same.p_bootstrap == same.p_randomisation == 1.0
 
 
+@pytest.mark.parametrize(("changed", "least"), [(1, 1.0), (2, 0.5), (3, 0.25)])
+def test_few_lines_prove_nothing(changed, least):
+    """Of two lines half of all exchanges make the same difference; sacrebleu says p = 0.0001."""
+    other = [*BAD[:changed], *GOOD[changed:]]
+    for metric in paired_scores([GOOD, other], REFERENCES, target_language="en", bootstrap=20):
+        difference = metric[1].difference
+        assert difference.lines == changed
+        assert difference.p_randomisation >= least
+
+
+def test_the_resamplings_are_as_many_as_are_wanted():
+    bleu, _ = paired_scores([GOOD, BAD], REFERENCES, target_language="en", bootstrap=20)
+    assert "|bs:20|" in bleu[0].metric.signature
+    alone = score(BAD, REFERENCES, target_language="en", bootstrap=20)
+    assert bleu[1].metric.confidence == pytest.approx(alone.bleu.confidence, abs=1e-4)
+    assert bleu[1].difference.p_bootstrap >= 1 / 21
+
+
 def test_a_clearly_worse_system_is_significantly_worse(compared):
     for metric in compared:
         difference = metric[2].difference

@@ -7,7 +7,7 @@ from latimer.checkpoint import load_model, write_checkpoint
 from latimer.decoding import Ensemble, SearchSettings, beam_search
 from latimer.errors import LatimerError
 from latimer.tokenizer import EOS_ID
-from latimer.translation import Translator
+from latimer.translation import Translator, require_different
 
 SETTINGS = SearchSettings(beam_size=3, max_length_offset=4)
 
@@ -38,6 +38,14 @@ def test_a_checkpoint_with_itself_translates_as_it_does_alone(make_checkpoint, l
         for mine, theirs in zip(one.hypotheses, other.hypotheses, strict=True):
             assert mine.ids == theirs.ids
             assert mine.log_probability == pytest.approx(theirs.log_probability, abs=1e-5)
+
+
+def test_a_state_that_is_named_twice_is_refused(make_checkpoint):
+    one, two = make_checkpoint("one.ckpt"), make_checkpoint("two.ckpt", seed=2)
+    require_different([load_model(one), load_model(two)])
+    (one.parent / "copy.ckpt").write_bytes(one.read_bytes())
+    with pytest.raises(LatimerError, match=r"one\.ckpt and .*copy\.ckpt are the same state"):
+        require_different([load_model(path) for path in (one, two, one.parent / "copy.ckpt")])
 
 
 def test_different_checkpoints_translate_together(make_checkpoint, lines):

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
 
 def _load(path: Path) -> Any:
     try:
+        _require_intact(path)
         return torch.load(path, weights_only=True, mmap=True, map_location="cpu")
     except pickle.UnpicklingError as error:
         raise LatimerError(
@@ -81,6 +83,14 @@ def _load(path: Path) -> Any:
         raise LatimerError(
             f"{path}: this is no checkpoint, or it is incomplete or damaged"
         ) from error
+
+
+def _require_intact(path: Path) -> None:
+    """Compares the checksums that the file itself holds, which PyTorch's reader does not."""
+    with zipfile.ZipFile(path) as archive:
+        damaged = archive.testzip()
+    if damaged is not None:
+        raise zipfile.BadZipFile(f"{damaged} is damaged")
 
 
 def _sync_folder(folder: Path) -> None:

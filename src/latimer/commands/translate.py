@@ -18,6 +18,7 @@ from latimer.commands.progress import no_progress_bar, progress_bar
 from latimer.commands.work import Work
 from latimer.data.chunks import LineInput
 from latimer.errors import LatimerError
+from latimer.translation import require_different
 from latimer.translation.alignments import Aligner
 
 HERE = Path("-")
@@ -128,6 +129,7 @@ def _prepare(request: Request, prefixes: Prefixes | None) -> Work:
             "leave --ensemble away"
         )
     loaded, *others = [load_model(path) for path in (request.checkpoint, *request.ensemble)]
+    require_different([loaded, *others])
     translator = make_translator(
         loaded, others, changes=request.changes, n_best=request.n_best, device=request.device
     )

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from latimer.errors import LatimerError
-from latimer.evaluation.compare_tables import ABOUT_P, show_comparison, show_differences
+from latimer.evaluation.compare_tables import show_comparison, show_differences
 from latimer.evaluation.files import RESULT
 from latimer.evaluation.saved import SavedResult, SavedRun, read_run
-from latimer.scoring import PairedScore, paired_scores
+from latimer.scoring import ABOUT_P, PairedScore, paired_scores
 from latimer.screen import Screen
 
 

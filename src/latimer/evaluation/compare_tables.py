@@ -10,10 +10,6 @@ from latimer.scoring import PairedScore
 from latimer.screen import Screen
 
 COLUMNS = ("value (95%)", "difference (95%)", "p, bootstrap", "p, randomisation")
-ABOUT_P = (
-    "p: the share of resamplings in which chance alone makes a difference as large. Intervals and "
-    "p speak of other sentences of this kind, not of other seeds: those take more runs."
-)
 NOT_THERE = "(none)"
 
 
@@ -55,7 +51,13 @@ def show_tests(
     ]
     screen.table(title, ["score", what, *COLUMNS], rows)
     for systems in compared:
-        screen.print(f"{systems[0].metric.name} {systems[0].metric.signature}")
+        apart = [
+            f"{paired.difference.lines:,} lines of {what} {name}"
+            for name, paired in zip(names, systems, strict=True)
+            if paired.difference
+        ]
+        metric = systems[0].metric
+        screen.print(f"{metric.name} differs in {', '.join(apart)}; {metric.signature}")
 
 
 def _searched(result: SavedResult) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from latimer.evaluation.compare_tables import ABOUT_P, show_tests
+from latimer.evaluation.compare_tables import show_tests
 from latimer.evaluation.result import Result
-from latimer.scoring import Difference, PairedScore, paired_scores
+from latimer.scoring import ABOUT_P, Difference, PairedScore, paired_scores
 from latimer.screen import Screen
 
 
@@ -49,6 +49,7 @@ def compare(results: Sequence[Result]) -> Comparison:
         target_language=first.about["target_language"],
         bleu_tokenizer=first.origin["scoring"]["bleu_tokenizer"],
         lowercase=first.origin["scoring"]["lowercase"],
+        bootstrap=first.origin["scoring"]["bootstrap"],
     )
     tested = [
         replace(result, compared_with=_as_json(first, [systems[number] for systems in scores]))
@@ -76,6 +77,7 @@ def _difference_as_json(difference: Difference) -> dict[str, Any]:
     return {
         "score": difference.score,
         "confidence_95": list(difference.confidence),
+        "lines_that_differ": difference.lines,
         "p_bootstrap": difference.p_bootstrap,
         "p_randomisation": difference.p_randomisation,
     }

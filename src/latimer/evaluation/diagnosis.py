@@ -44,7 +44,9 @@ def write_report(
         aside.write_text(page, encoding="utf-8", newline="\n")
         aside.replace(path)
     except OSError as error:
-        raise LatimerError(f"{path}: could not be written ({error.strerror})") from error
+        raise LatimerError(
+            f"{path}: could not be written ({error.strerror}); the results beside it are whole"
+        ) from error
     finally:
         aside.unlink(missing_ok=True)
 

@@ -23,6 +23,8 @@ def make_writable(folder: Path) -> None:
     Raises:
         LatimerError: it is not.
     """
+    if folder.is_file():
+        raise LatimerError(f"output_folder={folder}: this is a file; write the path of a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

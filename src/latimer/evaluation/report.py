@@ -42,13 +42,21 @@ def _cells(result: Result, several: bool) -> dict[str, str]:
         "test set": result.test_set,
         **({"system": result.system} if several else {}),
         "lines": f"{len(result.references):,}",
-        f"{bleu_name(scores.bleu)} (95%)": _with_interval(scores.bleu),
+        f"{bleu_name(scores.bleu)}{_interval_of(scores.bleu)}": _with_interval(scores.bleu),
         "chrF2++": f"{scores.chrf.score:.2f}",
         "TER": f"{scores.ter.score:.2f}",
-        **({"COMET x 100 (95%)": _with_interval(result.comet)} if result.comet else {}),
+        **_comet(result.comet),
         "length ratio": f"{scores.length_ratio:.3f}",
         "copy BLEU": f"{result.copy_bleu:.2f}",
     }
+
+
+def _comet(metric: Metric | None) -> dict[str, str]:
+    return {f"COMET x 100{_interval_of(metric)}": _with_interval(metric)} if metric else {}
+
+
+def _interval_of(metric: Metric) -> str:
+    return " (95%)" if metric.confidence else ""
 
 
 def _with_interval(metric: Metric) -> str:

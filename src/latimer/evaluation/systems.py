@@ -14,6 +14,7 @@ from latimer.evaluation.names import short_names
 from latimer.evaluation.output import output_folder
 from latimer.evaluation.states import to_be_averaged
 from latimer.scoring import require_tokenizer
+from latimer.translation import require_different
 
 
 def load_systems(config: EvaluateConfig) -> list[System]:
@@ -38,7 +39,9 @@ def _load(config: EvaluateConfig, checkpoint: str) -> list[System]:
     """One checkpoint, an ensemble that it begins, or a run's best state and the mean of several."""
     if config.average is None:
         others = [load_model(path) for path in config.ensemble or []]
-        return [_as_system(config, load_model(checkpoint), others)]
+        first = load_model(checkpoint)
+        require_different([first, *others])
+        return [_as_system(config, first, others)]
     paths = to_be_averaged(Path(checkpoint), config.average, config.average_of)
     averaged = load_average(paths, f"average of the {config.average} {config.average_of}")
     best = load_model(paths[0].with_name(BEST))

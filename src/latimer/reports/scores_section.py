@@ -14,17 +14,13 @@ from latimer.reports.markup import (
     table,
     terms,
 )
-from latimer.scoring import Difference
+from latimer.scoring import ABOUT_P, Difference
 
 ABOUT_INTERVALS = (
     "In parentheses: 95% intervals, by bootstrap over the lines. They speak of other sentences of "
     "this kind, not of other seeds of the training. TER: less is better. Length ratio: words of "
     "the translations per word of the references. Copy BLEU: what the sources themselves would "
     "score."
-)
-ABOUT_P = (
-    "p: how often chance alone makes a difference as large, by paired bootstrap and by approximate "
-    "randomisation."
 )
 
 
@@ -59,6 +55,7 @@ def _difference(difference: Difference) -> list[str]:
     low, high = difference.confidence
     return [
         f"{difference.score:+.2f} ({low:+.2f} to {high:+.2f})",
+        f"{difference.lines:,}",
         f"{difference.p_bootstrap:.4f}",
         f"{difference.p_randomisation:.4f}",
     ]
@@ -96,7 +93,8 @@ def _tests(report: Report) -> str:
         for name, paired in zip(names[1:], metric[1:], strict=True)
         if paired.difference is not None
     ]
-    columns = ["system", "score", "difference (95%)", "p, bootstrap", "p, randomisation"]
+    columns = ["system", "score", "difference (95%)", "lines that differ"]
+    columns += ["p, bootstrap", "p, randomisation"]
     return (
         heading(f"Differences from {names[0]}") + table(columns, rows) + paragraph(ABOUT_P, "quiet")
     )

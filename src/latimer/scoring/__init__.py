@@ -1,13 +1,14 @@
 """Strings in, numbers out: the only room that knows sacrebleu."""
 
 from latimer.scoring.corpus_score import score
-from latimer.scoring.paired import Difference, PairedScore, paired_scores
+from latimer.scoring.paired import ABOUT_P, Difference, PairedScore, paired_scores
 from latimer.scoring.parts import GroupScore, PartScorer
 from latimer.scoring.scores import Metric, Scores
 from latimer.scoring.sentences import SentenceMetric
 from latimer.scoring.tokenizers import has_no_spaces, require_tokenizer
 
 __all__ = [
+    "ABOUT_P",
     "Difference",
     "GroupScore",
     "Metric",

@@ -82,7 +82,7 @@ class PartScorer:
         if not self.bootstrap:
             return None
         counts = [counts_of_lines(bleu, hypotheses, references) for hypotheses in (first, other)]
-        return interval_of_difference(bleu, *counts)
+        return interval_of_difference(bleu, counts[0], counts[1], self.bootstrap)
 
     def sentences(self, hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
         """ChrF2++ of each sentence.

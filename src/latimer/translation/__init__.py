@@ -1,6 +1,7 @@
 """Raw text in, raw text out: a checkpoint's model, tokenizers and search behind one call."""
 
 from latimer.translation.device import choose_device
+from latimer.translation.ensembles import require_different
 from latimer.translation.methods import DecodingSettings, stored_search
 from latimer.translation.minimum_risk import MinimumRiskSettings
 from latimer.translation.prefixes import PrefixError
@@ -14,5 +15,6 @@ __all__ = [
     "Translation",
     "Translator",
     "choose_device",
+    "require_different",
     "stored_search",
 ]

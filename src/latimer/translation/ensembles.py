@@ -29,6 +29,22 @@ def join(loaded: Sequence[LoadedModel], device: torch.device) -> TranslatingMode
     return models[0] if len(models) == 1 else Ensemble(models)
 
 
+def require_different(loaded: Sequence[LoadedModel]) -> None:
+    """Refuses a state of a model twice, which is a slip where a person names files.
+
+    Raises:
+        LatimerError: two are the same, byte for byte.
+    """
+    seen: dict[str, LoadedModel] = {}
+    for each in loaded:
+        before = seen.setdefault(each.sha256, each)
+        if before is not each:
+            raise LatimerError(
+                f"ensemble: {before.path} and {each.path} are the same state of a model, byte for "
+                "byte; name each one once"
+            )
+
+
 def members(model: TranslatingModel) -> list[Transformer]:
     """The Transformers that a model consists of."""
     if isinstance(model, Transformer):
