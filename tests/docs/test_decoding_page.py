@@ -12,7 +12,7 @@ from typer.main import get_command
 from latimer.checkpoint import load_model, write_checkpoint
 from latimer.cli import app
 from latimer.commands.decoding import make_translator, read_settings
-from latimer.config.compose import evaluate_config
+from latimer.config.compose import evaluate_config, run_config
 from latimer.config.decoding import DecodingChanges, stored_decoding
 from latimer.translation import Translator
 
@@ -21,7 +21,7 @@ PAGE = (ROOT / "docs" / "decoding.md").read_text(encoding="utf-8")
 COMMANDS = [
     shlex.split(line)
     for block in re.findall(r"^```bash\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    for line in block.splitlines()
+    for line in block.replace("\\\n", "").splitlines()
 ]
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
@@ -56,6 +56,9 @@ def test_a_command(words, tiny_checkpoint, monkeypatch):
             config = evaluate_config(compose("evaluate", words[2:]), ROOT)
         trained = stored_decoding(load_model(tiny_checkpoint).config["decoding"])
         assert config.decoding.applied_to(trained) != trained
+    elif words[:2] == ["python", "train.py"]:
+        with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+            assert run_config(compose("train", words[2:]), ROOT).name == "multi30k"
     elif words[0] == "latimer":
         command = get_command(app).commands[words[1]]
         given = command.make_context(words[1], words[2:]).params
