@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from latimer.tokenizer import Tokenizer, Tokenizers, train_tokenizer
 # other on a busy machine take twenty times as long as one.
 torch.set_num_threads(1)
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the commands that tests start
+# Where a shell has started the tests in its background, they and their commands ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 WORDS = (
     "the",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from latimer.checkpoint import write_checkpoint
 from latimer.cli import app, main
 from latimer.commands.decoding import read_settings
 from latimer.config.decoding import DecodingChanges
@@ -148,10 +149,20 @@ def test_settings_reach_the_search(latimer, tiny_checkpoint, typed):
     assert "1 ended by the length limit" in shown.err
 
 
-def test_an_ensemble_of_one_and_the_same(latimer, tiny_checkpoint, translations, typed):
+def test_an_ensemble(latimer, tiny_checkpoint, make_contents, tmp_path, typed):
+    other = tmp_path / "other.ckpt"
+    write_checkpoint(make_contents(seed=2), other)
+    together = Translator.from_checkpoints([tiny_checkpoint, other], device="cpu")
+    typed("\n".join(SOURCES).encode())
+    code, shown = latimer("translate", tiny_checkpoint, "--ensemble", other)
+    assert (code, shown.out.split("\n")[:-1]) == (0, together.translate(SOURCES))
+
+
+def test_an_ensemble_of_one_and_the_same_is_refused(latimer, tiny_checkpoint, typed):
     typed("\n".join(SOURCES).encode())
     code, shown = latimer("translate", tiny_checkpoint, "--ensemble", tiny_checkpoint)
-    assert (code, shown.out.split("\n")[:-1]) == (0, translations)
+    assert "are the same state of a model" in code
+    assert shown.out == ""
 
 
 @pytest.mark.parametrize(

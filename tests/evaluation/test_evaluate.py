@@ -219,7 +219,7 @@ def test_mistakes_are_found_before_anything_is_translated(
     wrong = [
         (make_config(run, test_sets=["sports"]), r"'sports'; there are: news"),
         (make_config(run, {"n_best": 4}), r"n_best=4: must be at most beam_size=3"),  # case 103
-        (make_config(run, output_folder=str(tmp_path / "file")), r"output_folder=.*cannot be made"),
+        (make_config(run, output_folder=str(tmp_path / "file")), r"output_folder=.*this is a file"),
         (make_config(tmp_path / "no.ckpt"), r"no\.ckpt: there is no such checkpoint"),
     ]
     for config, message in wrong:

@@ -24,7 +24,8 @@ FILES = {
     "checkpoints/step_0000120.ckpt",
     "checkpoints/step_0000130.ckpt",
     *(f"samples/update_{update:07}.txt" for update in (30, 60, 90, 120, 130)),
-    *(f"evaluation/first/{name}" for name in ("translations.txt", "references.txt", "result.json")),
+    *(f"evaluation/first/{name}.txt" for name in ("translations", "references")),
+    *(f"evaluation/first/{name}" for name in ("result.json", "report.html")),
 }
 
 

@@ -18,7 +18,7 @@ ABOUT_FEW = f"Groups of fewer than {FEW} lines are paler and have no interval: t
 ABOUT_RARITY = (
     "The tokenizer was made of the training text, and cuts a word into the more pieces the rarer "
     "it was there: so pieces per {unit} of the source tell how rare its words are. The lines that "
-    "are not blank are divided into quarters by that."
+    "are not blank are divided by that, into quarters as nearly as lines that tie allow."
 )
 ABOUT_RECALL = (
     "Of the references' words, as BLEU finds them, the share that the translation of the same line "
