@@ -6,7 +6,12 @@ never runs code, whoever made it.
 """
 
 from latimer.checkpoint.average import average, describe_updates, load_average
-from latimer.checkpoint.file import FORMAT, read_checkpoint, write_checkpoint
+from latimer.checkpoint.file import (
+    FORMAT,
+    DamagedCheckpointError,
+    read_checkpoint,
+    write_checkpoint,
+)
 from latimer.checkpoint.loaded import LoadedModel, load_model, load_weights
 from latimer.checkpoint.location import (
     AVERAGED,
@@ -23,6 +28,7 @@ __all__ = [
     "BEST",
     "FINAL",
     "FORMAT",
+    "DamagedCheckpointError",
     "LoadedModel",
     "average",
     "describe_updates",

@@ -18,6 +18,10 @@ FORMAT = 1
 """Counts up when a file of the former kind can no longer be read."""
 
 
+class DamagedCheckpointError(LatimerError):
+    """A file that is not what was once written, or never was a checkpoint."""
+
+
 def write_checkpoint(contents: Mapping[str, Any], path: str | Path) -> None:
     """Writes aside in the same folder, then renames: a reader finds the old file or the new one.
 
@@ -52,8 +56,9 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
         path: a file, or a run's folder for its best checkpoint.
 
     Raises:
-        LatimerError: there is no such file, or it is damaged, unsafe, not ours, or of a format
-            that this version does not read.
+        DamagedCheckpointError: it is no checkpoint, or damaged.
+        LatimerError: there is no such file, or it is unsafe, not ours, or of a format that this
+            version does not read.
     """
     path = find_checkpoint(path)
     contents = _load(path)
@@ -80,7 +85,7 @@ def _load(path: Path) -> Any:
     except OSError as error:
         raise LatimerError(f"{path}: cannot be read ({error.strerror})") from error
     except Exception as error:  # a damaged file can break PyTorch's reader anywhere
-        raise LatimerError(
+        raise DamagedCheckpointError(
             f"{path}: this is no checkpoint, or it is incomplete or damaged"
         ) from error
 

@@ -14,7 +14,7 @@ from latimer.config.run import RunConfig
 from latimer.data.loaders import TrainingLoader
 from latimer.data.prepared import PreparedCorpus
 from latimer.errors import LatimerError
-from latimer.evaluation.files import REFERENCES, TRANSLATIONS
+from latimer.evaluation.files import REFERENCES, REPORT, TRANSLATIONS
 from latimer.screen import Screen
 from latimer.training.curves import go_on_from
 from latimer.training.going_on import GoingOn
@@ -26,7 +26,7 @@ from latimer.training.saved_state import SavedState, newest_state
 from latimer.training.trainer import PRECISIONS
 
 RUN_PAGE = "run.md"
-WITHOUT_RESULT = {TRANSLATIONS, REFERENCES}
+WITHOUT_RESULT = {TRANSLATIONS, REFERENCES, REPORT}
 """What an evaluation leaves that was killed before its result was written."""
 
 

@@ -1,11 +1,10 @@
 """The states that a run can go on from, and which of them is the newest one that is whole."""
 
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from latimer.checkpoint import read_checkpoint
+from latimer.checkpoint import DamagedCheckpointError, read_checkpoint
 from latimer.errors import LatimerError
 from latimer.screen import Screen
 
@@ -98,30 +97,17 @@ def newest_state(run: Path, screen: Screen) -> SavedState:
     paths = sorted({path for pattern in PATTERNS for path in folder.glob(pattern)})
     states, complaints = [], []
     for path in paths:
-        if not zipfile.is_zipfile(path):
-            complaints.append(_set_aside(path))
-            continue
         try:
             states.append(SavedState.read(path))
+        except DamagedCheckpointError:
+            complaints.append(_set_aside(path))
         except LatimerError as error:
             complaints.append(str(error))
-    states.sort(key=lambda state: state.age)
-    while states and not _is_whole(states[-1].path):
-        complaints.append(_set_aside(states.pop().path))
     if not states:
         raise LatimerError(_nothing_saved(run, complaints))
     for complaint in complaints:
         screen.print(f"warning: {complaint}")
-    return states[-1]
-
-
-def _is_whole(path: Path) -> bool:
-    """Whether all bytes are those that were written, by their checksums."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.testzip() is None
-    except (OSError, zipfile.BadZipFile):
-        return False
+    return max(states, key=lambda state: state.age)
 
 
 def _set_aside(path: Path) -> str:
