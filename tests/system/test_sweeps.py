@@ -124,7 +124,7 @@ def test_a_stopped_sweep_goes_on_as_if_it_had_not_stopped(command, tmp_path):
     assert "seed=1 " in page
     assert "seed=1,2" not in page
     assert "sweep_folder" not in page
-    assert "not finished: 02" in first.shown
+    assert "not finished: 02" in first.shown, first.shown
     second = command("train.py", *cut)
     assert (second.code, second.complaints) == (0, "")
     jobs = [jobs_in(tmp_path / name) for name in ("whole", "cut")]
