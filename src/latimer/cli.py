@@ -73,7 +73,7 @@ ALIGNMENTS = typer.Option(
     "with --format jsonl they are in the JSON too, and - writes no file.",
 )
 ALIGNMENT_LAYER = typer.Option(
-    metavar="N", help="The decoder layer that shows them; without it the last but one."
+    metavar="N", help="The decoder layer that shows them; without it the last one."
 )
 FOLDER = typer.Argument(metavar="FOLDER", help="Where the files go.")
 QUIET = typer.Option("--quiet", help="Neither progress nor summary on stderr.")

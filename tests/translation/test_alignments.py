@@ -110,10 +110,9 @@ def test_every_word_of_a_target_has_one_link(make_model, pairs):
         assert all(0 <= word < len(source.text.split()) for word, _ in links)
 
 
-def test_the_layer_is_the_last_but_one_if_there_are_two(make_model):
-    assert Aligner(make_model(decoder_layers=3)).layer == 2
-    assert Aligner(make_model(decoder_layers=2)).layer == 1
-    assert Aligner(make_model(decoder_layers=1)).layer == 1
+def test_the_layer_is_the_last_one_unless_it_is_said(make_model):
+    for layers in (1, 2, 3):
+        assert Aligner(make_model(decoder_layers=layers)).layer == layers
     for layer in (0, 3, -1):
         with pytest.raises(LatimerError, match=f"alignment layer {layer}: .* layers 1 to 2"):
             Aligner(make_model(decoder_layers=2), layer=layer)

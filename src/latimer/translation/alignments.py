@@ -48,7 +48,7 @@ class Aligner:
 
     Args:
         model: in evaluation mode.
-        layer: a decoder layer, counted from 1; None for the last but one.
+        layer: a decoder layer, counted from 1; None for the last one.
         reading: take the weights of the step that reads a piece as the newest one (as SHIFT-ATT,
             Chen et al., EMNLP 2020), and not of the step that writes it.
         max_tokens: the budget of a batch, in padded pieces times heads.
@@ -67,7 +67,7 @@ class Aligner:
     ) -> None:
         layers = model.hyperparameters["decoder_layers"]
         self.model = model
-        self.layer = max(layers - 1, 1) if layer is None else layer
+        self.layer = layers if layer is None else layer
         self.reading = reading
         self.max_tokens = max_tokens
         if not 1 <= self.layer <= layers:
