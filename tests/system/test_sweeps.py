@@ -2,14 +2,17 @@
 
 import json
 import os
+import re
 import signal
 import sys
+from importlib import reload
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import pytorch_lightning as pl
 import torch
+from hydra._internal.core_plugins import basic_launcher
 
 from latimer.checkpoint import read_checkpoint
 from latimer.errors import LatimerError
@@ -62,6 +65,20 @@ def test_failures_are_noted_with_what_was_shown(command, without_training, tmp_p
     assert ended.complaints.startswith("error: seed=-1: must be at least 0\nTraceback")
     assert ended.complaints.endswith("ZeroDivisionError: of mine\n")
     assert "job 02 failed: ZeroDivisionError: of mine (s/02/error.log)" in ended.shown
+
+
+def test_jobs_run_one_by_one_however_often_hydra_has_loaded_its_launcher(
+    command, without_training, tmp_path, monkeypatch
+):
+    launchers = reload(basic_launcher)
+    monkeypatch.setattr("latimer.sweeps.sweeper.BasicLauncher", launchers.BasicLauncher)
+    reload(basic_launcher)
+    without_training("run", "train", lambda config: print(f"trained {config.seed}"))
+    monkeypatch.chdir(tmp_path)
+    ended = command("train.py", "-m", "seed=1,2", "sweep_folder=s")
+    assert ended.code == 0
+    told = re.findall(r"job \d\d of 02|trained \d", ended.shown)
+    assert told == ["job 01 of 02", "trained 1", "job 02 of 02", "trained 2"]
 
 
 def test_a_dry_run_of_a_sweep_keeps_nothing(command, without_training, tmp_path, monkeypatch):

@@ -99,7 +99,9 @@ class RecordedSweeper(Sweeper):
         left = [one for one in planned if not kept.is_finished(one.job)]
         self._attempted += [one.job for one in left]
         # Another launcher may run them at the same time, and needs to know them all.
-        alone = isinstance(self.launcher, BasicLauncher)
+        # Told by name: Hydra may have loaded the module, and so made the class, more than once.
+        kinds = [kind.__qualname__ for kind in type(self.launcher).__mro__]
+        alone = BasicLauncher.__qualname__ in kinds
         for group in [[one] for one in left] if alone else [left] if left else []:
             for job, _ in group:
                 more = " (goes on where it stopped)" if kept.can_resume(job) else ""
