@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import torch
 
 from latimer import __version__
 from latimer.checkpoint import FORMAT, write_checkpoint
+from latimer.cli import main
 from latimer.model import Transformer
 from latimer.tokenizer import Tokenizer, Tokenizers, train_tokenizer
 
@@ -129,3 +131,18 @@ def tiny_checkpoint(make_contents: Callable[..., dict[str, Any]], tmp_path: Path
     path.parent.mkdir(parents=True)
     write_checkpoint(make_contents(), path)
     return path
+
+
+@pytest.fixture
+def latimer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Any]:
+    """Runs the command in this process; its exit code or last word, and what it showed."""
+
+    def run(*arguments: object) -> tuple[Any, Any]:
+        monkeypatch.setattr(sys, "argv", ["latimer", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, capsys.readouterr()
+
+    return run

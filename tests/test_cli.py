@@ -12,23 +12,10 @@ import pytest
 from typer.main import get_command
 
 from latimer.checkpoint import write_checkpoint
-from latimer.cli import app, main
+from latimer.cli import app
 from latimer.commands.decoding import read_settings
 from latimer.config.decoding import DecodingChanges
 from latimer.translation import Translator
-
-
-@pytest.fixture
-def latimer(monkeypatch, capsys):
-    """Runs the command in this process; its exit code or last word, and what it showed."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["latimer", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, capsys.readouterr()
-
-    return run
 
 
 def test_attention_to_a_given_target(latimer, tiny_checkpoint, tmp_path):

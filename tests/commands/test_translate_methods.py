@@ -1,11 +1,8 @@
 """``latimer translate`` with samples instead of beams, and with several checkpoints at once."""
 
-import sys
-
 import pytest
 
 from latimer.checkpoint import load_model, write_checkpoint
-from latimer.cli import main
 from latimer.commands.decoding import make_translator, read_settings
 from latimer.decoding import SamplingSettings, SearchSettings
 from latimer.errors import LatimerError
@@ -17,19 +14,6 @@ LENGTHS = {"max_length_factor": 1.0, "max_length_offset": 4, "min_length": 1}
 @pytest.fixture
 def loaded(tiny_checkpoint):
     return load_model(tiny_checkpoint)
-
-
-@pytest.fixture
-def latimer(monkeypatch, capsys):
-    """Runs the command in this process; its exit code or last word, and what it showed."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["latimer", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, capsys.readouterr()
-
-    return run
 
 
 @pytest.mark.parametrize(
