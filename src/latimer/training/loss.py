@@ -66,7 +66,12 @@ def chunked_cross_entropy(
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
-    """Forms the gradients along with the loss, while a chunk's probabilities are at hand."""
+    """Forms the gradients along with the loss, while a chunk's probabilities are at hand.
+
+    A logit's gradient is its probability, less (1 - ε) at the label, less ε / V everywhere. The
+    last part is the same for all logits of a row: it and the mean of the logits need no pass over
+    N × V, only the matrix's mean row and the sum of the states.
+    """
 
     @staticmethod
     def forward(  # noqa: PLR0913, PLR0917 (autograd passes them by position)
@@ -79,23 +84,30 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         for_states, for_matrix = (learning and needed for needed in ctx.needs_input_grad[:2])
         states, weights = _for_products(states), _for_products(matrix)
+        mean_weights = matrix.mean(dim=0, dtype=torch.float32)
         loss, nll = (torch.zeros((), device=states.device) for _ in Losses._fields)
         state_gradient = torch.empty_like(states) if for_states else None
         matrix_gradient = torch.zeros_like(matrix, dtype=torch.float32) if for_matrix else None
         for start in range(0, len(states), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
-            log_probabilities = F.linear(states[rows], weights).float().log_softmax(dim=-1)
             label = labels[rows].unsqueeze(1)
-            sums = _sums(log_probabilities, label, label_smoothing)
-            loss += sums.loss
-            nll += sums.nll
+            logits = F.linear(states[rows], weights).float()
+            at_label, mean = logits.gather(1, label), (states[rows] * mean_weights).sum(dim=1)
+            probabilities, log_total = _softmax_in_place(logits)
+            chunk_nll, spread = (log_total - at_label).sum(), (log_total.squeeze(1) - mean).sum()
+            loss += (1.0 - label_smoothing) * chunk_nll + label_smoothing * spread
+            nll += chunk_nll
             if for_states or for_matrix:
-                gradient = _logit_gradient(log_probabilities, label, label_smoothing)
-                gradient = gradient.to(weights.dtype)
+                less = torch.full_like(at_label, label_smoothing - 1.0)
+                gradient = probabilities.scatter_add_(1, label, less).to(weights.dtype)
             if state_gradient is not None:
                 state_gradient[rows] = gradient @ weights
             if matrix_gradient is not None:
-                matrix_gradient += gradient.T @ states[rows]
+                _add_product(matrix_gradient, gradient.T, states[rows])
+        if state_gradient is not None:
+            state_gradient -= label_smoothing * mean_weights
+        if matrix_gradient is not None:
+            matrix_gradient -= label_smoothing / len(matrix) * states.sum(0, dtype=torch.float32)
         ctx.save_for_backward(state_gradient, matrix_gradient)
         ctx.mark_non_differentiable(nll)
         return loss, nll
@@ -118,9 +130,20 @@ def _for_products(tensor: Tensor) -> Tensor:
     )
 
 
-def _logit_gradient(log_probabilities: Tensor, label: Tensor, label_smoothing: float) -> Tensor:
-    """The softmax minus the smoothed label, in the place of the log-probabilities (N, V)."""
-    gradient = log_probabilities.exp_()
-    gradient -= label_smoothing / gradient.shape[1]
-    at_label = torch.full_like(label, label_smoothing - 1.0, dtype=gradient.dtype)
-    return gradient.scatter_add_(1, label, at_label)
+def _softmax_in_place(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """Logits (N, V) to probabilities, and the logarithm of what they were divided by, (N, 1).
+
+    One exponential for each, where a log-softmax and its exponential take two.
+    """
+    highest = logits.amax(dim=1, keepdim=True)
+    exponentials = logits.sub_(highest).exp_()
+    total = exponentials.sum(dim=1, keepdim=True)
+    return exponentials.div_(total), total.log_().add_(highest)
+
+
+def _add_product(to: Tensor, left: Tensor, right: Tensor) -> None:
+    """Adds ``left @ right`` in place, without a tensor for it where the precisions agree."""
+    if to.dtype == left.dtype:
+        to.addmm_(left, right)
+    else:
+        to += left @ right
