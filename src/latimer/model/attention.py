@@ -60,10 +60,19 @@ def fused_attention(
     # Which fused kernel answers NaN for a query without a key, or has NaN gradients there, differs
     # by device and release: it gets every key instead, and its answer is thrown away.
     keyless = ~may_attend.any(dim=-1, keepdim=True)
+    if _there_is_none(keyless):
+        return F.scaled_dot_product_attention(
+            query, key, value, attn_mask=may_attend, dropout_p=dropout
+        )
     attended = F.scaled_dot_product_attention(
         query, key, value, attn_mask=may_attend | keyless, dropout_p=dropout
     )
     return attended.masked_fill(keyless, 0.0)
+
+
+def _there_is_none(keyless: Tensor) -> bool:
+    """Asked on a CPU alone: the answer of another device would have to be waited for."""
+    return keyless.device.type == "cpu" and not keyless.any()
 
 
 class ScaledDotProductAttention(nn.Module):

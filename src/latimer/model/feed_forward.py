@@ -27,7 +27,7 @@ class FeedForward(nn.Module):
 
     def activated(self, states: Tensor) -> Tensor:
         """(B, T, D) -> (B, T, d_ff)."""
-        activated: Tensor = self.inner(states).relu_()
+        activated: Tensor = self.inner(states).relu()
         return activated
 
 
