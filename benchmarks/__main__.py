@@ -34,12 +34,14 @@ def run(  # noqa: PLR0913, PLR0917 (the options of the command)
     precision: Annotated[
         list[str] | None, typer.Option(help="float32, bf16-mixed; else what is fast here.")
     ] = None,
+    pairs: Annotated[int | None, typer.Option(min=1, help="Of an epoch, on a slow machine.")] = None,
     repeats: Repeats = 3,
     output: Output = None,
     tiny: Tiny = False,
 ) -> None:
     """Measure speed and memory, and print the tables."""
     workloads = [TOY] if tiny else [SIZES[name] for name in size]
+    workloads = [work._replace(pairs=pairs or work.pairs) for work in workloads]
     kinds = precision or (["float32"] if tiny else precisions())
     results: dict[str, Any] = {"machine": describe_machine()}
     with TemporaryDirectory(prefix="latimer-benchmarks-") as scratch:

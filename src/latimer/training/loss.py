@@ -33,15 +33,15 @@ def smoothed_cross_entropy(logits: Tensor, labels: Tensor, label_smoothing: floa
         labels: (N,) ids.
         label_smoothing: ε, in [0, 1).
     """
-    log_probabilities = logits.float().log_softmax(dim=-1)
-    return _sums(log_probabilities, labels.unsqueeze(1), label_smoothing)
+    surprisals = -logits.float().log_softmax(dim=-1)
+    return _sums(surprisals.gather(1, labels.unsqueeze(1)), surprisals.mean(-1), label_smoothing)
 
 
-def _sums(log_probabilities: Tensor, labels: Tensor, label_smoothing: float) -> Losses:
-    """Of log-probabilities (N, V) and labels (N, 1)."""
-    nll = -log_probabilities.gather(1, labels).sum()
-    spread = -log_probabilities.mean(dim=-1).sum()
-    return Losses((1.0 - label_smoothing) * nll + label_smoothing * spread, nll.detach())
+def _sums(at_labels: Tensor, means: Tensor, label_smoothing: float) -> Losses:
+    """Of the surprisal of each row's label, and of each row's mean surprisal of all pieces."""
+    nll = at_labels.sum()
+    loss = (1.0 - label_smoothing) * nll + label_smoothing * means.sum()
+    return Losses(loss, nll.detach())
 
 
 def chunked_cross_entropy(
@@ -90,20 +90,20 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         matrix_gradient = torch.zeros_like(matrix, dtype=torch.float32) if for_matrix else None
         for start in range(0, len(states), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
-            label = labels[rows].unsqueeze(1)
-            logits = F.linear(states[rows], weights).float()
-            at_label, mean = logits.gather(1, label), (states[rows] * mean_weights).sum(dim=1)
+            chunk, label = states[rows], labels[rows].unsqueeze(1)
+            logits = F.linear(chunk, weights).float()
+            at_label, mean = logits.gather(1, label), (chunk * mean_weights).sum(1, keepdim=True)
             probabilities, log_total = _softmax_in_place(logits)
-            chunk_nll, spread = (log_total - at_label).sum(), (log_total.squeeze(1) - mean).sum()
-            loss += (1.0 - label_smoothing) * chunk_nll + label_smoothing * spread
-            nll += chunk_nll
+            sums = _sums(log_total - at_label, log_total - mean, label_smoothing)
+            loss += sums.loss
+            nll += sums.nll
             if for_states or for_matrix:
                 less = torch.full_like(at_label, label_smoothing - 1.0)
                 gradient = probabilities.scatter_add_(1, label, less).to(weights.dtype)
             if state_gradient is not None:
                 state_gradient[rows] = gradient @ weights
             if matrix_gradient is not None:
-                _add_product(matrix_gradient, gradient.T, states[rows])
+                _add_product(matrix_gradient, gradient.T, chunk)
         if state_gradient is not None:
             state_gradient -= label_smoothing * mean_weights
         if matrix_gradient is not None:
