@@ -36,7 +36,7 @@ DECODING_AXES = (
     Axis("length", "pieces of a sentence", (8, 16, 32, 64, 128, 256)),
     Axis("sentences", "sentences of a batch", (1, 4, 16, 64, 256)),
 )
-PAIRS = (30_000, 100_000, 300_000)
+PAIRS = (30_000, 100_000, 300_000, 1_000_000)
 FEW_PAIRS = (500, 1_000)
 
 
