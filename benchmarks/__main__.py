@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks.decoding import bench_decoding
-from benchmarks.growth import DECODING_AXES, PAIRS, UPDATE_AXES, bench_growth, shortened
+from benchmarks.growth import DECODING_AXES, FEW_PAIRS, PAIRS, UPDATE_AXES, bench_growth, shortened
 from benchmarks.machine import describe_machine, precisions
 from benchmarks.plots import draw
 from benchmarks.products import bench_products
@@ -61,7 +61,7 @@ def run(  # noqa: PLR0913, PLR0917 (the options of the command)
 @app.command()
 def growth(
     pairs: Annotated[list[int], typer.Option(help="Sizes of corpora.")] = list(PAIRS),  # noqa: B006
-    repeats: Repeats = 5,
+    repeats: Repeats = 3,
     output: Output = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for the PNG files.")] = None,
     tiny: Tiny = False,
@@ -69,6 +69,7 @@ def growth(
     """Measure how time and memory grow with the sizes, and print the lines through the curves."""
     axes = (UPDATE_AXES, DECODING_AXES)
     update_axes, decoding_axes = map(shortened, axes) if tiny else axes
+    pairs = list(FEW_PAIRS) if tiny else pairs
     with TemporaryDirectory(prefix="latimer-benchmarks-") as scratch:
         rows = bench_growth(
             update_axes, decoding_axes, pairs, repeats=repeats, folder=Path(scratch), report=_report

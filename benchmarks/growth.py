@@ -17,7 +17,7 @@ class Axis(NamedTuple):
     Attributes:
         name: of the argument of the function that measures.
         label: on the x axis.
-        values: of it.
+        values: of it, the smallest first.
     """
 
     name: str
@@ -36,7 +36,8 @@ DECODING_AXES = (
     Axis("length", "pieces of a sentence", (8, 16, 32, 64, 128, 256)),
     Axis("sentences", "sentences of a batch", (1, 4, 16, 64, 256)),
 )
-PAIRS = (10_000, 30_000, 100_000, 300_000)
+PAIRS = (30_000, 100_000, 300_000, 1_000_000)
+FEW_PAIRS = (500, 1_000)
 
 
 def shortened(axes: Sequence[Axis]) -> list[Axis]:
@@ -53,7 +54,7 @@ def bench_growth(  # noqa: PLR0913 (three kinds of curves, and how)
     folder: Path,
     report: Report,
 ) -> list[dict[str, Any]]:
-    """Measures all curves, each point in a process of its own; rows of plain values."""
+    """Measures all curves, each in a process of its own; rows of plain values."""
     curves = [
         *_timed("update", update_axes, repeats, report),
         *_timed("decoding", decoding_axes, repeats, report),
@@ -64,12 +65,15 @@ def bench_growth(  # noqa: PLR0913 (three kinds of curves, and how)
 
 def _timed(group: str, axes: Sequence[Axis], repeats: int, report: Report) -> Iterator[Curve]:
     for axis in axes:
-        results = {}
-        for value in axis.values:
-            report(f"{group}: {axis.label} {value:,}")
-            task = f"benchmarks.growth_points:{group}"
-            results[value] = child.measured(task, repeats=repeats, **{axis.name: value})
-        yield from _curves(group, axis.label, results)
+        report(f"{group}: {axis.label} {', '.join(map(str, axis.values))}")
+        points = child.measured(
+            "benchmarks.growth_points:along",
+            group=group,
+            name=axis.name,
+            values=axis.values,
+            repeats=repeats,
+        )
+        yield from _curves(group, axis.label, dict(zip(axis.values, points, strict=True)))
 
 
 def _preparation(pairs: Sequence[int], folder: Path, report: Report) -> Iterator[Curve]:

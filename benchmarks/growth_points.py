@@ -1,5 +1,6 @@
-"""One point of a growth curve, in the process that it is measured in; the model is "small"."""
+"""The points of a growth curve, in the process that it is measured in; the model is "small"."""
 
+import gc
 import shutil
 import time
 from collections.abc import Callable
@@ -24,6 +25,22 @@ from latimer.training.task import TranslationTask
 
 HEAD_WIDTH, INNER_WIDTHS = 64, 4
 WARMUP = 2
+
+
+def along(group: str, name: str, values: list[int], repeats: int) -> list[dict[str, float]]:
+    """The points of a curve, the smallest first, so that none inherits a larger one's memory.
+
+    In one process, since to import everything takes longer than to measure most points.
+
+    Args:
+        group: "update" or "decoding".
+        name: of the argument that changes.
+        values: of it.
+        repeats: of each point.
+    """
+    measures: dict[str, Callable[..., dict[str, float]]] = {"update": update, "decoding": decoding}
+    measure = measures[group]
+    return [measure(repeats, **{name: value}) for value in values]
 
 
 def update(
@@ -122,6 +139,7 @@ def _batch(sentences: int, length: int, vocab_size: int) -> Batch:
 def _timed(step: Callable[[], Any], repeats: int) -> dict[str, float]:
     """The median of the repeats, after two that warm up; and the peak of memory."""
     seconds = []
+    gc.collect()
     reset_peak()
     for _ in range(WARMUP + repeats):
         start = time.perf_counter()

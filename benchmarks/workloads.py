@@ -98,6 +98,16 @@ def settings(workload: Workload, folder: Path, precision: str) -> list[str]:
     ]
 
 
+def test_settings(workload: Workload, folder: Path) -> list[str]:
+    """The arguments of ``evaluate.py`` for the test set of that corpus."""
+    place = _place(workload, folder)
+    source, target = (place / f"test.{side}" for side in SIDES)
+    return [
+        *("data=files", "data.source_language=en", "data.target_language=de"),
+        f"data.test={{synthetic: {{source: {source}, target: {target}}}}}",
+    ]
+
+
 def configuration(arguments: Sequence[str]) -> RunConfig:
     """What ``train.py`` makes of these arguments."""
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):

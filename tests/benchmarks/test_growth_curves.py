@@ -23,20 +23,23 @@ def test_what_is_no_line_deviates():
     assert fit([(x, x**2) for x in (1, 2, 4, 8, 16)])["largest_deviation"] > 0.2
 
 
-def test_every_point_is_measured_in_a_process_of_its_own(monkeypatch, tmp_path):
+def test_every_curve_is_measured_in_a_process_of_its_own(monkeypatch, tmp_path):
     asked = []
 
     def measured(task, **arguments):
         asked.append((task.partition(":")[2], arguments))
-        size = next(value for name, value in arguments.items() if name in ("length", "pairs"))
-        return {"seconds": 2.0 * size, "peak_bytes": 2**30}
+        sizes = arguments.get("values") or [arguments["pairs"]]
+        points = [{"seconds": 2.0 * size, "peak_bytes": 2**30} for size in sizes]
+        return points if "values" in arguments else points[0]
 
     monkeypatch.setattr(child, "measured", measured)
     axis = Axis("length", "pieces", (8, 16))
     rows = bench_growth([axis], [axis], [100, 200], repeats=2, folder=tmp_path, report=asked.append)
     calls = [each for each in asked if isinstance(each, tuple)]
-    assert [name for name, _ in calls] == ["update"] * 2 + ["decoding"] * 2 + ["preparation"] * 2
-    assert calls[1][1] == {"repeats": 2, "length": 16}
+    assert [name for name, _ in calls] == ["along"] * 2 + ["preparation"] * 2
+    assert calls[1][1] == {
+        **{"group": "decoding", "name": "length", "values": (8, 16), "repeats": 2}
+    }
     times = [row for row in rows if row["unit"] == "s"]
     assert [row["slope"] for row in times] == pytest.approx([2.0] * 3)
     assert [row["constant"] for row in rows if row["unit"] == "GiB"] == pytest.approx([1.0] * 3)
@@ -44,6 +47,9 @@ def test_every_point_is_measured_in_a_process_of_its_own(monkeypatch, tmp_path):
 
 def test_the_points_can_be_measured(monkeypatch, tmp_path):
     assert growth_points.update(1, pieces=32, length=8, width=64, vocab_size=40)["seconds"] > 0
+    points = growth_points.along("decoding", "beam_size", [1, 2], 1)
+    assert len(points) == 2
+    assert all(point["peak_bytes"] > 0 for point in points)
     assert growth_points.decoding(1, beam_size=2, length=3, sentences=2)["seconds"] > 0
     for axes, function in (
         (growth.UPDATE_AXES, growth_points.update),

@@ -6,7 +6,9 @@ import pytest
 import torch
 from stand_in_models import EOS, A, B, sources, table_model
 
-from latimer.decoding import SearchSettings, beam_search, force_decode
+from latimer.decoding import SearchSettings, SpecialIds, beam_search, force_decode
+from latimer.decoding.coverage import start_coverage
+from latimer.decoding.forced import ROWS_AT_ONCE, follow, read_at_once
 from latimer.decoding.lengths import penalty
 from latimer.model import Transformer
 
@@ -84,3 +86,26 @@ def test_forced_decoding_of_the_transformer_is_teacher_forcing(transformer):
             logits, torch.tensor([*target, EOS]), reduction="sum"
         )
         assert hypothesis.log_probability == pytest.approx(-loss.item(), abs=1e-4)
+
+
+def test_targets_read_at_once_are_as_probable_as_step_by_step(transformer):
+    # more rows than are made together, and targets of all lengths from none
+    source = sources([n % 11 + 1 for n in range(90)])
+    targets = [[4 + (row + place) % 40 for place in range(row % 13)] for row in range(90)]
+    assert sum(len(target) + 1 for target in targets) > ROWS_AT_ONCE
+    special_ids = SpecialIds()
+    coverage = start_coverage(transformer, source, 0.0, special_ids)
+    by_steps, _ = follow(transformer, source, targets, coverage, special_ids)
+    assert read_at_once(transformer, source, targets, special_ids) == pytest.approx(
+        by_steps, abs=1e-4
+    )
+
+
+def test_a_coverage_penalty_follows_the_attention_of_each_step(transformer):
+    source, targets = sources([3, 7]), [[5, 6], [9, 8, 7, 6, 5]]
+    plain = force_decode(transformer, source, targets, 0.0)
+    covered = force_decode(transformer, source, targets, 0.0, coverage_penalty=0.5)
+    assert [h.log_probability for h in covered] == pytest.approx(
+        [h.log_probability for h in plain], abs=1e-4
+    )
+    assert all(h.score < h.log_probability for h in covered)

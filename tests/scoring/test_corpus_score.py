@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from latimer.errors import LatimerError
-from latimer.scoring import score
+from latimer.scoring import bleu_score, score
 
 HYPOTHESES = [
     "The red kettle is on the stove.",
@@ -196,3 +196,10 @@ def test_an_interval_where_some_resamplings_share_nothing():
     low, high = scores.chrf.confidence
     assert low < scores.chrf.score < high
     score(["red", "boat"], ["", "red boat"], target_language="en", bootstrap=50)
+
+
+@pytest.mark.parametrize("settings", [{}, {"lowercase": True}, {"bleu_tokenizer": "char"}])
+def test_bleu_alone_is_the_bleu_of_all_scores(settings):
+    hypotheses = ["the red Kettle is on the stove.", *HYPOTHESES[1:]]
+    alone = bleu_score(hypotheses, REFERENCES, target_language="en", **settings)
+    assert alone == bleu(hypotheses, REFERENCES, **settings) > 0

@@ -23,10 +23,22 @@ def test_a_group_is_scored_as_a_corpus():
     found = PartScorer(target_language="en").group(HYPOTHESES, REFERENCES, interval=True)
     theirs = BLEU().corpus_score(HYPOTHESES, [REFERENCES], n_bootstrap=1000)
     assert found.bleu.score == theirs.score
+    assert PartScorer(target_language="en").bleu(HYPOTHESES, REFERENCES) == theirs.score
     assert found.bleu.confidence == (theirs._mean - theirs._ci, theirs._mean + theirs._ci)
     assert found.chrf == CHRF(word_order=2).corpus_score(HYPOTHESES, [REFERENCES]).score
     assert found.length_ratio == theirs.ratio
     assert found.matching_four_grams == theirs.counts[3] > 0
+
+
+def test_lines_that_were_counted_before_are_scored_alike():
+    scorer = PartScorer(target_language="en")
+    scorer.sentences(HYPOTHESES, REFERENCES)
+    first = scorer.group(HYPOTHESES[:2], REFERENCES[:2], interval=True)
+    assert first.bleu.confidence is not None
+    for rows in ([2, 0, 1], [1, 1, 0]):
+        texts = [[side[row] for row in rows] for side in (HYPOTHESES, REFERENCES)]
+        anew = PartScorer(target_language="en").group(*texts, interval=False)
+        assert scorer.group(*texts, interval=False) == anew
 
 
 @pytest.mark.parametrize(("bootstrap", "interval"), [(0, True), (1000, False)])

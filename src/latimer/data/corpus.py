@@ -12,7 +12,6 @@ from typing import Literal
 from datasets import Dataset
 
 from latimer.config.data import BibleData, DataConfig, FilesData, HubData, Split
-from latimer.data.bible import read_bible
 from latimer.data.hub import read_hub
 from latimer.data.json_lines import read_json_lines
 from latimer.data.pairs import Pair, dataset_of, texts
@@ -40,6 +39,9 @@ def read_split(data: DataConfig, split: SplitName, name: str | None = None) -> D
         key = f"data.test.{name}"
     match data:
         case BibleData():
+            # Its packages take half a second to import.
+            from latimer.data.bible import read_bible  # noqa: PLC0415
+
             pairs = read_bible(data, split)
         case FilesData():
             files = data.test[name] if name else getattr(data, split)

@@ -33,6 +33,17 @@ class TranslationModel(Protocol[CacheT]):
 
 
 @runtime_checkable
+class ParallelModel(TranslationModel[CacheT], Protocol[CacheT]):
+    """A model that can also read a whole target at once, which only given targets allow."""
+
+    def states(self, source: Tensor, target_input: Tensor, /) -> Tensor:
+        """Source ids (B, S), and bos and the target (B, T), both padded: to states (B, T, D)."""
+
+    def logits(self, states: Tensor, /) -> Tensor:
+        """States (N, D) to logits (N, V) of what comes next."""
+
+
+@runtime_checkable
 class AttentiveModel(TranslationModel[CacheT], Protocol[CacheT]):
     """A model that can also tell where it looks; only a coverage penalty asks for that."""
 

@@ -16,7 +16,7 @@ from latimer.evaluation.comet import Comet
 from latimer.evaluation.counts import count_unknown
 from latimer.evaluation.files import REFERENCES, TRANSLATIONS, claim_folder
 from latimer.evaluation.result import Result
-from latimer.scoring import Metric, Scores, require_tokenizer, score
+from latimer.scoring import Metric, bleu_score, require_tokenizer, score
 from latimer.translation import Translator, stored_search
 
 
@@ -105,9 +105,9 @@ class Evaluation:
             sources=sources,
             references=references,
             translations=translations,
-            scores=self._score(texts, references, bootstrap=self.settings.bootstrap),
+            scores=score(texts, references, **self._scoring(), bootstrap=self.settings.bootstrap),
             comet=self._comet(sources, texts, references),
-            copy_bleu=self._score(sources, references, bootstrap=0).bleu.score,
+            copy_bleu=bleu_score(sources, references, **self._scoring()),
             unknown_sources=count_unknown(sources, self.loaded.tokenizers.source),
             seconds=seconds,
             folder=claim_folder(self.system.folder, name, origin),
@@ -115,15 +115,13 @@ class Evaluation:
             about=self._about(),
         )
 
-    def _score(self, texts: list[str], references: list[str], *, bootstrap: int) -> Scores:
-        return score(
-            texts,
-            references,
-            target_language=self.loaded.target_language,
-            bootstrap=bootstrap,
-            bleu_tokenizer=self.settings.bleu_tokenizer,
-            lowercase=self.settings.lowercase,
-        )
+    def _scoring(self) -> dict[str, Any]:
+        """How words are found and compared."""
+        return {
+            "target_language": self.loaded.target_language,
+            "bleu_tokenizer": self.settings.bleu_tokenizer,
+            "lowercase": self.settings.lowercase,
+        }
 
     def _comet(self, sources: list[str], texts: list[str], references: list[str]) -> Metric | None:
         if self.comet is None:

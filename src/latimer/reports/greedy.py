@@ -53,11 +53,8 @@ def compare_with_greedy(
     ]
     apart = [(found, other) for found, other, different in pairs if different]
     before, after = ([each.text for each in system] for system in (greedy, translations))
-    first, second = (
-        scorer.group(texts, references, interval=False).bleu for texts in (before, after)
-    )
     return GreedyComparison(
-        bleu=(first.score, second.score),
+        bleu=(scorer.bleu(before, references), scorer.bleu(after, references)),
         interval=scorer.difference(before, after, references),
         lines=len(pairs),
         different=len(apart),

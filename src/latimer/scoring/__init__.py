@@ -1,6 +1,6 @@
 """Strings in, numbers out: the only room that knows sacrebleu."""
 
-from latimer.scoring.corpus_score import score
+from latimer.scoring.corpus_score import bleu_score, score
 from latimer.scoring.paired import ABOUT_P, Difference, PairedScore, paired_scores
 from latimer.scoring.parts import GroupScore, PartScorer
 from latimer.scoring.scores import Metric, Scores
@@ -16,6 +16,7 @@ __all__ = [
     "PartScorer",
     "Scores",
     "SentenceMetric",
+    "bleu_score",
     "has_no_spaces",
     "paired_scores",
     "require_tokenizer",

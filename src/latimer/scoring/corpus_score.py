@@ -55,6 +55,20 @@ def score(  # noqa: PLR0913 (what a signature holds, by name)
     )
 
 
+def bleu_score(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    target_language: str,
+    bleu_tokenizer: str | None = None,
+    lowercase: bool = False,
+) -> float:
+    """BLEU alone, from 0 to 100; arguments and errors as in :func:`score`."""
+    check_counts(hypotheses, references)
+    bleu, _, _ = make_metrics(target_language, bleu_tokenizer=bleu_tokenizer, lowercase=lowercase)
+    return percent(bleu.corpus_score(hypotheses, [references]).score)
+
+
 def as_metric(metric: Sacrebleu, result: Score) -> Metric:
     """A figure of sacrebleu's, with its interval where it was resampled."""
     confidence = None

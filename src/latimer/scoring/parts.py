@@ -1,16 +1,21 @@
 """Parts of a test set: groups of lines, single sentences and single words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from latimer.scoring.corpus_score import as_metric
-from latimer.scoring.metrics import check_counts, make_metrics, percent
+from latimer.scoring.metrics import (
+    LineCounts,
+    check_counts,
+    make_metrics,
+    percent,
+    remember_lines,
+)
 from latimer.scoring.paired import counts_of_lines, interval_of_difference
 from latimer.scoring.scores import Metric
-from latimer.scoring.sentences import SentenceMetric
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,7 @@ class PartScorer:
     bleu_tokenizer: str | None = None
     lowercase: bool = False
     bootstrap: int = 1000
+    _known: tuple[LineCounts, LineCounts] = field(default_factory=lambda: ({}, {}), repr=False)
 
     def group(
         self, hypotheses: Sequence[str], references: Sequence[str], *, interval: bool
@@ -65,6 +71,12 @@ class PartScorer:
             length_ratio=found.ratio,
             matching_four_grams=found.counts[3],
         )
+
+    def bleu(self, hypotheses: Sequence[str], references: Sequence[str]) -> float:
+        """BLEU of some lines, from 0 to 100; errors as of :meth:`group`."""
+        check_counts(hypotheses, references)
+        bleu, _ = self._metrics()
+        return percent(bleu.corpus_score(hypotheses, [references]).score)
 
     def difference(
         self, first: Sequence[str], other: Sequence[str], references: Sequence[str]
@@ -90,8 +102,10 @@ class PartScorer:
         Raises:
             LatimerError: unequal numbers of lines, or no lines.
         """
-        metric = SentenceMetric("chrf", self.target_language)
-        return metric.scores(*(self._in_case(texts) for texts in (hypotheses, references)))
+        check_counts(hypotheses, references)
+        _, chrf = self._metrics()
+        pairs = zip(hypotheses, references, strict=True)
+        return [percent(chrf.sentence_score(text, [reference]).score) for text, reference in pairs]
 
     def words(self, texts: Sequence[str]) -> list[list[str]]:
         """The words of each text, as BLEU finds and compares them."""
@@ -102,7 +116,6 @@ class PartScorer:
         bleu, chrf, _ = make_metrics(
             self.target_language, bleu_tokenizer=self.bleu_tokenizer, lowercase=self.lowercase
         )
+        for metric, known in zip((bleu, chrf), self._known, strict=True):
+            remember_lines(metric, known)
         return bleu, chrf
-
-    def _in_case(self, texts: Sequence[str]) -> Sequence[str]:
-        return [text.lower() for text in texts] if self.lowercase else texts

@@ -27,14 +27,15 @@ def score_targets(
         targets: the pieces of each target, without eos; None for one that is not to be scored.
         settings: whose penalties make the score; sampling has none, so that it is the
             log-probability.
-        max_tokens: the budget of a batch, in padded pieces of the longer side.
+        max_tokens: the budget of a batch, in padded pieces of the longer side times the beams or
+            samples of the settings, so that batches are of the size that a search has.
     """
     lengths = [
         0 if not source or target is None else max(len(source), len(target))
         for source, target in zip(sources, targets, strict=True)
     ]
     result: list[Hypothesis | None] = [None] * len(lengths)
-    for rows in batches_by_length(lengths, beams=1, max_tokens=max_tokens):
+    for rows in batches_by_length(lengths, beams=settings.width, max_tokens=max_tokens):
         source = padded([sources[row] for row in rows], device_of(model))
         wanted = [targets[row] or () for row in rows]
         with evaluating(model):
