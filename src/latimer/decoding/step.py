@@ -15,6 +15,7 @@ from torch import Tensor
 from latimer.decoding.beams import Beams, Ended
 from latimer.decoding.coverage import uncovered
 from latimer.decoding.lengths import penalty
+from latimer.decoding.most_probable import most_probable
 from latimer.decoding.prefixes import Prefixes
 from latimer.decoding.repeats import forbid_repeats
 from latimer.decoding.settings import SearchSettings, SpecialIds
@@ -53,8 +54,7 @@ def score(
     if settings.no_repeat_ngram:
         wanted = log_probabilities.amax(dim=-1)
         forbid_repeats(log_probabilities, live.pieces, settings.no_repeat_ngram, special_ids.pad)
-    ids_and_pieces = log_probabilities.topk(min(settings.beam_size, logits.shape[-1]), dim=-1)
-    ids, pieces = ids_and_pieces.indices, ids_and_pieces.values
+    pieces, ids = most_probable(log_probabilities, min(settings.beam_size, logits.shape[-1]))
     return Choices(ids, pieces, end, pieces[..., 0] if wanted is None else wanted)
 
 
