@@ -40,21 +40,21 @@ class Choices(NamedTuple):
 
 
 def score(
-    logits: Tensor, live: Beams, settings: SearchSettings, special_ids: SpecialIds
+    log_probabilities: Tensor, live: Beams, settings: SearchSettings, special_ids: SpecialIds
 ) -> Choices:
-    """The K most probable pieces of each beam, and eos, from logits (B, K, V).
+    """The K most probable pieces of each beam, and eos, from log-probabilities (B, K, V).
 
-    Pieces that no hypothesis may hold take part in the softmax, so that log-probabilities are the
-    model's own.
+    These are the model's own, and are changed in place: of pieces that no hypothesis may hold, to
+    -inf.
     """
-    log_probabilities = logits.float().log_softmax(dim=-1)
     end = log_probabilities[..., special_ids.eos].clone()
     log_probabilities[..., [*special_ids.forbidden, special_ids.eos]] = -math.inf
     wanted = None
     if settings.no_repeat_ngram:
         wanted = log_probabilities.amax(dim=-1)
         forbid_repeats(log_probabilities, live.pieces, settings.no_repeat_ngram, special_ids.pad)
-    pieces, ids = most_probable(log_probabilities, min(settings.beam_size, logits.shape[-1]))
+    count = min(settings.beam_size, log_probabilities.shape[-1])
+    pieces, ids = most_probable(log_probabilities, count)
     return Choices(ids, pieces, end, pieces[..., 0] if wanted is None else wanted)
 
 

@@ -10,14 +10,12 @@ class PastCache:
     """Vectors of one kind, keys or values, of all target positions so far.
 
     They stand position by position, (t, B·K, H, d): a new position is written behind the others
-    without a copy of these. Where beams change places, what is kept moves to a second room and back
-    at the next step, since fresh memory costs more than the copy.
+    without a copy of these.
     """
 
     def __init__(self) -> None:
         self.length = 0
         self._room: Tensor | None = None
-        self._spare: Tensor | None = None
 
     def append(self, newest: Tensor) -> Tensor:
         """Adds one position (B·K, H, d); returns all so far, (t, B·K, H, d)."""
@@ -29,16 +27,21 @@ class PastCache:
         self.length += 1
         return self._room[: self.length]
 
-    def select_rows(self, rows: Tensor) -> None:
-        """Keeps these rows, in this order; a row may be repeated."""
-        if self._room is None:
-            return
-        shape = (len(self._room), len(rows), *self._room.shape[2:])
-        if self._spare is None or self._spare.shape != shape:
-            self._spare = self._room.new_empty(shape)
-        kept = self._spare[: self.length]
-        torch.index_select(self._room[: self.length], 1, rows, out=kept)
-        self._room, self._spare = self._spare, self._room
+    def select_rows(self, rows: Tensor, spare: Tensor | None) -> Tensor | None:
+        """Keeps these rows, in this order; a row may be repeated.
+
+        They move to the spare room if it has the right shape, and the room that they leave is
+        returned: fresh memory would cost more than the copy.
+        """
+        room = self._room
+        if room is None:
+            return spare
+        shape = (len(room), len(rows), *room.shape[2:])
+        if spare is None or spare.shape != shape:
+            spare = room.new_empty(shape)
+        torch.index_select(room[: self.length], 1, rows, out=spare[: self.length])
+        self._room = spare
+        return room
 
 
 class LayerCache:
@@ -60,11 +63,6 @@ class LayerCache:
         self.keys = PastCache()
         self.values = PastCache()
 
-    def select_rows(self, rows: Tensor) -> None:
-        """Keeps these rows of the target's side, in this order; a row may be repeated."""
-        self.keys.select_rows(rows)
-        self.values.select_rows(rows)
-
     def select_sentences(self, sentences: Tensor) -> None:
         """Keeps these sentences of the source's side, in this order."""
         self.memory_keys = self.memory_keys.index_select(0, sentences)
@@ -84,6 +82,7 @@ class DecoderCache:
         self.layers = layers
         self.memory_bias = memory_bias
         self.beams = 1
+        self._spare: Tensor | None = None
 
     @property
     def length(self) -> int:
@@ -126,5 +125,7 @@ class DecoderCache:
         return parents.shape[1] == self.beams and torch.equal(parents, beams.expand_as(parents))
 
     def _select_rows(self, rows: Tensor) -> None:
+        """Keeps these rows of the target's side; one spare room goes round the layers."""
         for layer in self.layers:
-            layer.select_rows(rows)
+            for past in (layer.keys, layer.values):
+                self._spare = past.select_rows(rows, self._spare)
