@@ -1,5 +1,7 @@
 """What decoding step by step keeps, so that no step computes an earlier one again."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -30,15 +32,17 @@ class PastCache:
     def select_rows(self, rows: Tensor, spare: Tensor | None) -> Tensor | None:
         """Keeps these rows, in this order; a row may be repeated.
 
-        They move to the spare room if it has the right shape, and the room that they leave is
+        They move to the spare room if it is large enough, and the room that they leave is
         returned: fresh memory would cost more than the copy.
         """
         room = self._room
         if room is None:
             return spare
         shape = (len(room), len(rows), *room.shape[2:])
-        if spare is None or spare.shape != shape:
+        size = math.prod(shape)
+        if spare is None or spare.numel() < size:
             spare = room.new_empty(shape)
+        spare = spare.view(-1)[:size].view(shape)
         torch.index_select(room[: self.length], 1, rows, out=spare[: self.length])
         self._room = spare
         return room
