@@ -1,7 +1,7 @@
 """Attention of the newest position alone, where decoding goes step by step.
 
-For so few queries, PyTorch's fused kernel spends most of its time on things other than the sums: on
-a CPU, these took half as long. Both give what
+For so few queries, PyTorch's fused kernel was slower on a CPU: attention to the past took 0.3 to
+0.75 of its time (3 to 20 positions), attention to the source half (20 pieces). Both give what
 :func:`~latimer.model.attention.reference_attention` gives.
 """
 
