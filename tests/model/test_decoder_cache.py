@@ -92,7 +92,7 @@ def test_the_source_is_projected_once_a_sentence_and_never_repeated(build_model)
     model.step(torch.full((B, K), 7), cache)
     assert all(layer.memory_keys is keys for layer, keys in zip(cache.layers, before, strict=True))
     assert before[0].shape == (B, 4, 5, 8)
-    assert cache.layers[0].keys.shape == (B * K, 4, 2, 8)
+    assert cache.layers[0].keys.length == 2
 
 
 @every_variant

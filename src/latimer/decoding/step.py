@@ -15,6 +15,7 @@ from torch import Tensor
 from latimer.decoding.beams import Beams, Ended
 from latimer.decoding.coverage import uncovered
 from latimer.decoding.lengths import penalty
+from latimer.decoding.most_probable import most_probable
 from latimer.decoding.prefixes import Prefixes
 from latimer.decoding.repeats import forbid_repeats
 from latimer.decoding.settings import SearchSettings, SpecialIds
@@ -39,22 +40,21 @@ class Choices(NamedTuple):
 
 
 def score(
-    logits: Tensor, live: Beams, settings: SearchSettings, special_ids: SpecialIds
+    log_probabilities: Tensor, live: Beams, settings: SearchSettings, special_ids: SpecialIds
 ) -> Choices:
-    """The K most probable pieces of each beam, and eos, from logits (B, K, V).
+    """The K most probable pieces of each beam, and eos, from log-probabilities (B, K, V).
 
-    Pieces that no hypothesis may hold take part in the softmax, so that log-probabilities are the
-    model's own.
+    These are the model's own, and are changed in place: of pieces that no hypothesis may hold, to
+    -inf.
     """
-    log_probabilities = logits.float().log_softmax(dim=-1)
     end = log_probabilities[..., special_ids.eos].clone()
     log_probabilities[..., [*special_ids.forbidden, special_ids.eos]] = -math.inf
     wanted = None
     if settings.no_repeat_ngram:
         wanted = log_probabilities.amax(dim=-1)
         forbid_repeats(log_probabilities, live.pieces, settings.no_repeat_ngram, special_ids.pad)
-    ids_and_pieces = log_probabilities.topk(min(settings.beam_size, logits.shape[-1]), dim=-1)
-    ids, pieces = ids_and_pieces.indices, ids_and_pieces.values
+    count = min(settings.beam_size, log_probabilities.shape[-1])
+    pieces, ids = most_probable(log_probabilities, count)
     return Choices(ids, pieces, end, pieces[..., 0] if wanted is None else wanted)
 
 

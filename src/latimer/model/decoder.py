@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import cast
 
+import torch
 from torch import Tensor, nn
 
 from latimer.model.attention import MultiHeadAttention
@@ -11,6 +12,7 @@ from latimer.model.feed_forward import make_feed_forward
 from latimer.model.hyperparameters import LayerSizes
 from latimer.model.positions import Positions
 from latimer.model.residual import make_norm, make_residual
+from latimer.model.step_attention import attend_to_past, attend_to_source, padding_bias
 
 
 class DecoderLayer(nn.Module):
@@ -48,11 +50,12 @@ class DecoderLayer(nn.Module):
         output: Tensor = self.around_feed_forward(states, self.feed_forward)
         return output
 
-    def start(self, memory: Tensor) -> LayerCache:
+    def start(self, memory: Tensor, memory_may_attend: Tensor) -> LayerCache:
         """Projects the memory (B, S, D) once for all steps to come."""
-        return LayerCache(*self.cross_attention.keys_and_values(memory))
+        keys, values = self.cross_attention.keys_and_values(memory)
+        return LayerCache(keys, values.masked_fill(~memory_may_attend.transpose(2, 3), 0.0))
 
-    def step(self, states: Tensor, cache: LayerCache, memory_may_attend: Tensor) -> Tensor:
+    def step(self, states: Tensor, cache: LayerCache, memory_bias: Tensor) -> Tensor:
         """The newest target position of every beam, (B, K, D) -> (B, K, D).
 
         The beams of a sentence are so many queries to its one memory: the source's keys and values
@@ -62,23 +65,29 @@ class DecoderLayer(nn.Module):
             states, lambda inner: self._attend_to_past(inner, cache)
         )
         states = self.around_cross_attention(
-            states,
-            lambda inner: self.cross_attention.attend(
-                self.cross_attention.queries(inner),
-                cache.memory_keys,
-                cache.memory_values,
-                memory_may_attend,
-            ),
+            states, lambda inner: self._attend_to_source(inner, cache, memory_bias)
         )
         output: Tensor = self.around_feed_forward(states, self.feed_forward)
         return output
 
     def _attend_to_past(self, states: Tensor, cache: LayerCache) -> Tensor:
         """Every beam attends to its own past, itself included; (B, K, D) -> (B, K, D)."""
-        rows = states.flatten(0, 1).unsqueeze(1)
-        queries = self.self_attention.queries(rows, cache.length)
-        keys, values = cache.append(*self.self_attention.keys_and_values(rows, cache.length))
-        return self.self_attention.attend(queries, keys, values, None).view_as(states)
+        rows, position = states.flatten(0, 1).unsqueeze(1), cache.keys.length
+        query = self.self_attention.queries(rows, position)
+        key, value = self.self_attention.keys_and_values(rows, position)
+        keys, values = cache.keys.append(key.squeeze(2)), cache.values.append(value.squeeze(2))
+        attended = attend_to_past(query.squeeze(2), keys, values)
+        output: Tensor = self.self_attention.output(attended.flatten(1))
+        return output.view_as(states)
+
+    def _attend_to_source(self, states: Tensor, cache: LayerCache, bias: Tensor) -> Tensor:
+        """All beams of a sentence attend to its source; (B, K, D) -> (B, K, D)."""
+        queries = self.cross_attention.queries(states)
+        attended, cache.memory_weights = attend_to_source(
+            queries, cache.memory_keys, cache.memory_values, bias
+        )
+        output: Tensor = self.cross_attention.output(attended.transpose(1, 2).flatten(2))
+        return output
 
 
 class Decoder(nn.Module):
@@ -98,15 +107,17 @@ class Decoder(nn.Module):
         output: Tensor = self.norm(states)
         return output
 
+    @torch.no_grad()
     def start(self, memory: Tensor, memory_may_attend: Tensor) -> DecoderCache:
         """The cache of a memory (B, S, D), before the first step."""
-        caches = [layer.start(memory) for layer in self._layers()]
-        return DecoderCache(caches, memory_may_attend)
+        caches = [layer.start(memory, memory_may_attend) for layer in self._layers()]
+        return DecoderCache(caches, padding_bias(memory_may_attend, caches[0].memory_keys))
 
+    @torch.no_grad()
     def step(self, states: Tensor, cache: DecoderCache) -> Tensor:
         """The newest position of every beam, (B, K, D) -> (B, K, D); the cache grows by one."""
         for layer, layer_cache in zip(self._layers(), cache.layers, strict=True):
-            states = layer.step(states, layer_cache, cache.memory_may_attend)
+            states = layer.step(states, layer_cache, cache.memory_bias)
         cache.beams = states.shape[1]
         output: Tensor = self.norm(states)
         return output

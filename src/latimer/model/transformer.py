@@ -132,9 +132,7 @@ class Transformer(nn.Module):
 
         That is the mean of the heads of the last decoder layer; a row sums to one.
         """
-        with recorded_weights(self.decoder.cross_attentions[-1]) as weights:
-            logits = self.step(last_ids, cache)
-        return logits, weights[0].mean(dim=1)
+        return self.step(last_ids, cache), cache.attention
 
     @torch.no_grad()
     def attention_weights(self, source: Tensor, target_input: Tensor) -> AttentionWeights:
