@@ -34,7 +34,7 @@ def run(  # noqa: PLR0913, PLR0917 (the options of the command)
     precision: Annotated[
         list[str] | None, typer.Option(help="float32, bf16-mixed; else what is fast here.")
     ] = None,
-    pairs: Annotated[int | None, typer.Option(min=1, help="Of an epoch, on a slow machine.")] = None,
+    pairs: Annotated[int | None, typer.Option(min=1, help="Of an epoch; fewer go faster.")] = None,
     repeats: Repeats = 3,
     output: Output = None,
     tiny: Tiny = False,

@@ -17,8 +17,8 @@ from benchmarks.workloads import SEED, SIZES, VALIDATION_PAIRS, configuration, s
 from latimer.data.encoded import Batch, EncodedPairs
 from latimer.data.prepared import prepare
 from latimer.decoding import SearchSettings, beam_search
+from latimer.memory import keep_freed_memory
 from latimer.tokenizer import EOS_ID
-from latimer.training.memory import keep_freed_memory
 from latimer.training.optimizer import make_optimizer
 from latimer.training.run import make_model
 from latimer.training.task import TranslationTask

@@ -18,6 +18,7 @@ from benchmarks.memory import peak_resident, reset_peak
 from benchmarks.workloads import SEED, Workload, configuration, settings, test_lines
 from latimer.config.model import ModelConfig
 from latimer.decoding import SearchSettings, beam_search
+from latimer.memory import keep_freed_memory
 from latimer.model import Transformer
 from latimer.model.masks import PAD_ID
 from latimer.tokenizer import Tokenizer
@@ -66,7 +67,11 @@ def sorted_batches(ids: Sequence[list[int]]) -> list[Tensor]:
 
 
 def latimer_search(config: ModelConfig, vocab_size: int) -> Search:
-    """Ours; the last step is the one that ends a hypothesis at its limit."""
+    """Ours, as evaluate.py and `latimer translate` set the process up.
+
+    The last step is the one that ends a hypothesis at its limit.
+    """
+    keep_freed_memory()
     model = Transformer(
         source_vocab_size=vocab_size, target_vocab_size=vocab_size, **config.model_dump()
     ).eval()

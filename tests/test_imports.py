@@ -47,7 +47,7 @@ ROOMS = {
     "sweeps": {"checkpoint", "config", "evaluation"},
     "commands": {"checkpoint", "config", "data", "decoding", "translation"},
 }
-EVERYONE_MAY_IMPORT = {"errors", "html_page", "screen"}
+EVERYONE_MAY_IMPORT = {"errors", "html_page", "memory", "screen"}
 TORCH_ALONE = {"torch", "math", "dataclasses", "typing", "collections", "contextlib", "latimer"}
 
 

@@ -18,6 +18,7 @@ from latimer.commands.progress import no_progress_bar, progress_bar
 from latimer.commands.work import Work
 from latimer.data.chunks import LineInput
 from latimer.errors import LatimerError
+from latimer.memory import keep_freed_memory
 from latimer.translation import require_different
 from latimer.translation.alignments import Aligner
 
@@ -70,6 +71,7 @@ def translate(request: Request) -> None:
     inputs = [LineInput(_named(path)) for path in _inputs(request)]
     _check_files(request)
     prefixes = _open_prefixes(request)
+    keep_freed_memory()
     work = _prepare(request, prefixes)
     started = time.perf_counter()
     bar = progress_bar if shows_bar(request) else no_progress_bar

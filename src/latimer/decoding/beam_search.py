@@ -9,7 +9,6 @@ from latimer.decoding.beams import Beams, Ended
 from latimer.decoding.coverage import start_coverage, step_and_cover
 from latimer.decoding.hypotheses import NO_PROBABILITIES, Hypothesis
 from latimer.decoding.lengths import length_limits
-from latimer.decoding.log_softmax import LogSoftmax
 from latimer.decoding.prefixes import Prefixes
 from latimer.decoding.protocol import CacheT, TranslationModel
 from latimer.decoding.settings import SearchSettings, SpecialIds
@@ -79,7 +78,6 @@ class _Search:
     ) -> None:
         self.settings = settings
         self.special_ids = special_ids
-        self.log_softmax = LogSoftmax()
         self.found: list[list[Hypothesis]] = [[] for _ in source]
         self.rows = torch.arange(len(source), device=source.device)
         self.prefixes = prefixes
@@ -95,7 +93,7 @@ class _Search:
             coverage: (B, K, S), with the attention of this step.
         """
         live, at_limit = self.live._replace(coverage=coverage), self.limits == self.live.length
-        choices = score(self.log_softmax(logits), live, self.settings, self.special_ids)
+        choices = score(logits.float().log_softmax(dim=-1), live, self.settings, self.special_ids)
         choices = follow(self.prefixes, choices, logits, live)
         longer, parents = select(live, choices, at_limit, self.settings)
         ended = end(live, choices, longer, at_limit, self.settings)

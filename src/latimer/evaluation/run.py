@@ -13,6 +13,7 @@ from latimer.evaluation.output import make_writable
 from latimer.evaluation.result import Result
 from latimer.evaluation.systems import load_systems
 from latimer.evaluation.test_sets import evaluate_systems
+from latimer.memory import keep_freed_memory
 from latimer.screen import Screen
 
 
@@ -26,6 +27,7 @@ def evaluate(config: EvaluateConfig, screen: Screen) -> list[Result]:
         LatimerError: a checkpoint, a test set, COMET's model or the output folder cannot be used;
             found before anything is translated.
     """
+    keep_freed_memory()
     comet = load_comet(config.comet) if config.comet is not None else None
     systems = load_systems(config)
     for system in systems:

@@ -1,7 +1,5 @@
 """What decoding step by step keeps, so that no step computes an earlier one again."""
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -29,23 +27,12 @@ class PastCache:
         self.length += 1
         return self._room[: self.length]
 
-    def select_rows(self, rows: Tensor, spare: Tensor | None) -> Tensor | None:
-        """Keeps these rows, in this order; a row may be repeated.
-
-        They move to the spare room if it is large enough, and the room that they leave is
-        returned: fresh memory would cost more than the copy.
-        """
-        room = self._room
-        if room is None:
-            return spare
-        shape = (len(room), len(rows), *room.shape[2:])
-        size = math.prod(shape)
-        if spare is None or spare.numel() < size:
-            spare = room.new_empty(shape)
-        spare = spare.view(-1)[:size].view(shape)
-        torch.index_select(room[: self.length], 1, rows, out=spare[: self.length])
-        self._room = spare
-        return room
+    def select_rows(self, rows: Tensor) -> None:
+        """Keeps these rows, in this order; a row may be repeated."""
+        if self._room is not None:
+            past = self._room[: self.length]
+            self._room = past.new_empty(len(self._room), len(rows), *past.shape[2:])
+            torch.index_select(past, 1, rows, out=self._room[: self.length])
 
 
 class LayerCache:
@@ -86,7 +73,6 @@ class DecoderCache:
         self.layers = layers
         self.memory_bias = memory_bias
         self.beams = 1
-        self._spare: Tensor | None = None
 
     @property
     def length(self) -> int:
@@ -129,7 +115,7 @@ class DecoderCache:
         return parents.shape[1] == self.beams and torch.equal(parents, beams.expand_as(parents))
 
     def _select_rows(self, rows: Tensor) -> None:
-        """Keeps these rows of the target's side; one spare room goes round the layers."""
+        """Keeps these rows of the target's side."""
         for layer in self.layers:
-            for past in (layer.keys, layer.values):
-                self._spare = past.select_rows(rows, self._spare)
+            layer.keys.select_rows(rows)
+            layer.values.select_rows(rows)

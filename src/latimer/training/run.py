@@ -12,6 +12,7 @@ from latimer.config.run import RunConfig
 from latimer.data.prepared import PreparedCorpus, prepare, report_rows
 from latimer.errors import LatimerError
 from latimer.evaluation import EvaluationSettings, Result, evaluate_test_sets
+from latimer.memory import keep_freed_memory
 from latimer.model import Transformer
 from latimer.scoring import require_tokenizer
 from latimer.screen import Screen
@@ -19,7 +20,6 @@ from latimer.training.averaging import choose_final
 from latimer.training.ending import noted_failure, restored_signals, seconds_of_training
 from latimer.training.freezing import describe_frozen, freeze
 from latimer.training.hardware import Hardware, choose_hardware
-from latimer.training.memory import keep_freed_memory
 from latimer.training.plugins import check_plug_ins
 from latimer.training.processes import given_folder, joined
 from latimer.training.resume import Resumed, tidy
