@@ -93,10 +93,11 @@ def document(path: Path, files: list[Path]) -> None:
 
 
 def _read(files: list[Path]) -> dict[str, Any]:
-    """The results of several files together; of the same part, those of the last file."""
+    """The rows of several files together, measured on the machine of the last one."""
     results: dict[str, Any] = {}
     for file in files:
-        results.update(json.loads(file.read_text(encoding="utf-8")))
+        for part, found in json.loads(file.read_text(encoding="utf-8")).items():
+            results[part] = [*results.get(part, []), *found] if isinstance(found, list) else found
     return results
 
 

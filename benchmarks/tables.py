@@ -92,14 +92,21 @@ def products_table(results: Results) -> str:
 
 
 def decoding_table(results: Results) -> str:
-    """Sentences a second."""
+    """Sentences a second, and what they are beside Marian's, where that is installed."""
+    speeds = {
+        (row["size"], row["competitor"]): Summary.of(
+            [run["sentences"] / run["seconds"] for run in row["runs"]]
+        )
+        for row in results["decoding"]
+    }
     rows = []
     for row in results["decoding"]:
-        speed = Summary.of([run["sentences"] / run["seconds"] for run in row["runs"]])
+        size, name = row["size"], row["competitor"]
         peak = Summary.of([run["peak_bytes"] / GIBIBYTE for run in row["runs"]])
-        name = NAMES.get(row["competitor"], row["competitor"])
-        rows.append((row["size"], name, speed.text(1), peak.text(2)))
-    return markdown(("model", "", "sentences/s", "peak, GiB"), rows)
+        speed, marian = speeds[size, name], speeds.get((size, "marian"))
+        beside = f"{speed.median / marian.median:.2f} ×" if marian else ""
+        rows.append((size, NAMES.get(name, name), speed.text(1), beside, peak.text(2)))
+    return markdown(("model", "", "sentences/s", "beside Marian", "peak, GiB"), rows)
 
 
 def start_table(results: Results) -> str:

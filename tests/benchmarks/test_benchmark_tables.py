@@ -40,9 +40,10 @@ RESULTS = {
     "decoding": [
         {
             "size": "small",
-            "competitor": "latimer",
-            "runs": [{"sentences": 100, "seconds": 4.0, "peak_bytes": 2**30}],
+            "competitor": competitor,
+            "runs": [{"sentences": 100, "seconds": seconds, "peak_bytes": 2**30}],
         }
+        for competitor, seconds in (("latimer", 4.0), ("marian", 10.0))
     ],
     "start": [{"what": "train.py --help", "seconds": [2.0, 1.0, 9.0]}],
     "growth": [
@@ -80,7 +81,9 @@ def test_the_other_tables():
     tables = all_tables(RESULTS)
     assert row(tables["memory"], "latimer", "float32")[3:] == ["0.50", "2.00"]
     assert row(tables["products"], "small")[2:] == ["200", "300", "40.0", "50.0", "1.000"]
-    assert row(tables["decoding"], "latimer") == ["small", "latimer", "25.0", "1.00"]
+    assert row(tables["decoding"], "latimer") == ["small", "latimer", "25.0", "2.50 ×", "1.00"]
+    alone = all_tables({**RESULTS, "decoding": RESULTS["decoding"][:1]})["decoding"]
+    assert row(alone, "latimer") == ["small", "latimer", "25.0", "", "1.00"]
     assert row(tables["start"], "train.py --help")[1] == "2.0 (1.0 to 9.0)"
     assert row(tables["growth"], "update time against V")[2:4] == ["0.5 s", "0.002 s"]
     assert row(tables["machine"], "environment")[1] == "nothing set"
@@ -107,8 +110,9 @@ def test_tables_are_put_into_their_places():
 
 def test_results_are_shown_and_put_into_the_page(tmp_path):
     first, second = tmp_path / "first.json", tmp_path / "second.json"
-    first.write_text(json.dumps({**RESULTS, "start": []}))
-    second.write_text(json.dumps({"start": RESULTS["start"]}))
+    rows = RESULTS["training"]
+    first.write_text(json.dumps({**RESULTS, "start": [], "training": rows[:2]}))
+    second.write_text(json.dumps({"start": RESULTS["start"], "training": rows[2:]}))
     shown = CliRunner().invoke(app, ["show", str(first), str(second)])
     assert shown.exit_code == 0
     for table in all_tables(RESULTS).values():
