@@ -144,6 +144,6 @@ def _softmax_in_place(logits: Tensor) -> tuple[Tensor, Tensor]:
 def _add_product(to: Tensor, left: Tensor, right: Tensor) -> None:
     """Adds ``left @ right`` in place, without a tensor for it where the precisions agree."""
     if to.dtype == left.dtype:
-        to.addmm_(left, right)
+        torch.addmm(to, left, right, out=to)  # addmm_ would escape PyTorch's count of operations
     else:
         to += left @ right
