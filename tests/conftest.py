@@ -21,8 +21,11 @@ from latimer.tokenizer import Tokenizer, Tokenizers, train_tokenizer
 # other on a busy machine take twenty times as long as one.
 torch.set_num_threads(1)
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the commands that tests start
-# Where a shell has started the tests in its background, they and their commands ignore Ctrl-C.
+# Where a shell has started the tests in its background, they and their commands ignore Ctrl-C;
+# and where nohup has, the end of the terminal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 WORDS = (
     "the",
