@@ -4,6 +4,8 @@ import torch
 from model_variants import every_variant
 from torch.testing import assert_close
 
+from latimer.model.cache import BLOCK, PastCache
+
 B, K = 3, 4
 SOURCE = torch.tensor([[5, 6, 7, 8, 3], [5, 6, 3, 0, 0], [9, 3, 0, 0, 0]])
 
@@ -92,7 +94,20 @@ def test_the_source_is_projected_once_a_sentence_and_never_repeated(build_model)
     model.step(torch.full((B, K), 7), cache)
     assert all(layer.memory_keys is keys for layer, keys in zip(cache.layers, before, strict=True))
     assert before[0].shape == (B, 4, 5, 8)
-    assert cache.layers[0].keys.length == 2
+    assert cache.layers[0].keys.append(torch.zeros(B * K, 4, 8)).shape == (3, B * K, 4, 8)
+
+
+def test_the_past_is_kept_through_every_new_room_and_every_choice_of_rows():
+    past, expected = PastCache(), torch.empty(0, 3, 2, 5)
+    for position in range(3 * BLOCK):
+        newest = torch.randn(expected.shape[1:])
+        expected = torch.cat([expected, newest.unsqueeze(0)])
+        assert torch.equal(past.append(newest), expected)
+        if position % 7 == 0:
+            rows = torch.randint(expected.shape[1], (2 + position % 3,))
+            past.select_rows(rows)
+            expected = expected[:, rows]
+    assert past.length == 3 * BLOCK
 
 
 @every_variant

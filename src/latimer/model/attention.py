@@ -60,19 +60,12 @@ def fused_attention(
     # Which fused kernel answers NaN for a query without a key, or has NaN gradients there, differs
     # by device and release: it gets every key instead, and its answer is thrown away.
     keyless = ~may_attend.any(dim=-1, keepdim=True)
-    if _there_is_none(keyless):
-        return F.scaled_dot_product_attention(
-            query, key, value, attn_mask=may_attend, dropout_p=dropout
-        )
     attended = F.scaled_dot_product_attention(
         query, key, value, attn_mask=may_attend | keyless, dropout_p=dropout
     )
-    return attended.masked_fill(keyless, 0.0)
-
-
-def _there_is_none(keyless: Tensor) -> bool:
-    """Asked on a CPU alone: the answer of another device would have to be waited for."""
-    return keyless.device.type == "cpu" and not keyless.any()
+    # Asked on a CPU alone: the answer of another device would have to be waited for.
+    there_is_none = keyless.device.type == "cpu" and not keyless.any()
+    return attended if there_is_none else attended.masked_fill(keyless, 0.0)
 
 
 class ScaledDotProductAttention(nn.Module):
@@ -155,7 +148,9 @@ class MultiHeadAttention(nn.Module):
         Returns:
             (B, T, D).
         """
-        return self.attend(self.queries(states), *self.keys_and_values(memory), may_attend)
+        attended = self.attention(self.queries(states), *self.keys_and_values(memory), may_attend)
+        joined: Tensor = self.output(attended.transpose(1, 2).flatten(2))
+        return joined
 
     def queries(self, states: Tensor, first: int = 0) -> Tensor:
         """Projects states (B, T, D), the first at position ``first``, to queries (B, H, T, d_k)."""
@@ -164,14 +159,6 @@ class MultiHeadAttention(nn.Module):
     def keys_and_values(self, memory: Tensor, first: int = 0) -> tuple[Tensor, Tensor]:
         """Projects a memory (B, S, D) likewise to keys (B, H, S, d_k) and values (B, H, S, d_v)."""
         return self.rotate(self._split(self.key(memory)), first), self._split(self.value(memory))
-
-    def attend(
-        self, queries: Tensor, keys: Tensor, values: Tensor, may_attend: Tensor | None
-    ) -> Tensor:
-        """(B, T, D) from what is projected already."""
-        attended = self.attention(queries, keys, values, may_attend)
-        joined: Tensor = self.output(attended.transpose(1, 2).flatten(2))
-        return joined
 
     def _split(self, projected: Tensor) -> Tensor:
         """(B, T, H · d) -> (B, H, T, d)."""
