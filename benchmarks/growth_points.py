@@ -58,7 +58,7 @@ def update(
     keep_freed_memory()
     task = _task(width, vocab_size)
     batch = _batch(max(1, pieces // length), length, vocab_size)
-    optimizer = make_optimizer(task.parameters(), task.config.optimizer)
+    optimizer = make_optimizer(task.named_parameters(), task.config.optimizer)
 
     def step() -> None:
         optimizer.zero_grad()

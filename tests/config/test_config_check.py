@@ -79,7 +79,7 @@ def test_a_key_like_no_other_is_refused_with_those_there_are(mistake):
         ("data.cleaning.drop_copies", 1, "data.cleaning.drop_copies=1: must be true or false"),
         ("data.format", "csv", "data.format=csv: must be one of bible, files, hub"),
         ("schedule.kind", "step", "schedule.kind=step: must be one of paper, inverse_square"),
-        ("optimizer.kind", "lion", "optimizer.kind=lion: must be one of adam, adamw, adafactor"),
+        ("optimizer.kind", "lion", "optimizer.kind=lion: must be one of adam, adamw, adafactor, m"),
         ("validation.every_updates", 1.0, "validation.every_updates=1.0: must be a whole number"),
         ("validation.every_updates", 0, "validation.every_updates=0: must be at least 1"),
         ("validation.every_updates", True, "validation.every_updates=true: must be a whole number"),
@@ -119,7 +119,8 @@ LINEAR = {**CONSTANT, "kind": "linear", "decay_updates": 3000, "final_rate": 0.0
         ("schedule", PAPER, "rate", "inverse_square_root, constant, linear, cosine"),
         ("schedule", CONSTANT, "factor", "paper"),
         ("schedule", CONSTANT, "decay_updates", "linear, cosine"),
-        ("optimizer", ADAM, "weight_decay", "adamw, adafactor"),
+        ("optimizer", ADAM, "weight_decay", "adamw, adafactor, muon"),
+        ("optimizer", ADAM, "momentum", "muon"),
         ("optimizer", ADAM, "beta2_decay", "adafactor"),
     ],
 )

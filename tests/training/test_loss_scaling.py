@@ -68,9 +68,9 @@ def run_updates(config, updates, scale=None, callbacks=()):
     return trainer, norms
 
 
-@pytest.fixture(params=["adam", "adafactor"])
+@pytest.fixture(params=["adam", "adafactor", "muon"])
 def make_scaled_config(request, make_config):
-    """With an optimizer whose step takes scaled gradients (fused), and with one that can't."""
+    """With an optimizer whose step takes scaled gradients (fused), and with two that can't."""
     kinds = {
         "adam": {"kind": "adam", "beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9},
         "adafactor": {
@@ -80,6 +80,14 @@ def make_scaled_config(request, make_config):
             "smallest_size": 1e-3,
             "largest_step": 1.0,
             "weight_decay": 0.0,
+        },
+        "muon": {
+            "kind": "muon",
+            "momentum": 0.95,
+            "weight_decay": 0.0,
+            "beta1": 0.9,
+            "beta2": 0.98,
+            "epsilon": 1e-9,
         },
     }
     return lambda **changes: make_config(optimizer=kinds[request.param], **changes)

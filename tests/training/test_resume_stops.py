@@ -44,6 +44,16 @@ VARIANTS = {
             "weight_decay": 0.1,
         },
     },
+    "orthogonal updates": {
+        "optimizer": {
+            "kind": "muon",
+            "momentum": 0.9,
+            "weight_decay": 0.1,
+            "beta1": 0.9,
+            "beta2": 0.98,
+            "epsilon": 1e-9,
+        },
+    },
     "two processes": {"trainer__devices": 2},
     "a limit of epochs": {"trainer__max_updates": None, "trainer__max_epochs": 1},
 }

@@ -70,4 +70,26 @@ class AdafactorConfig(Section):
     weight_decay: float = Field(ge=0)
 
 
-OptimizerConfig = Annotated[AdamConfig | AdamWConfig | AdafactorConfig, Field(discriminator="kind")]
+class MuonConfig(Section):
+    """Muon (Jordan et al., 2024) for the matrices of the layers, Adam for everything else.
+
+    Attributes:
+        kind: which optimizer.
+        momentum: decay of the running mean of a matrix's gradient, per update.
+        weight_decay: share of such a matrix that goes per update, times the rate.
+        beta1: Adam's decay of the running mean of the gradient, per update.
+        beta2: Adam's decay of the running mean of its square, per update.
+        epsilon: added to Adam's divisor.
+    """
+
+    kind: Literal["muon"]
+    momentum: float = Field(ge=0, lt=1)
+    weight_decay: float = Field(ge=0)
+    beta1: float = Field(ge=0, lt=1)
+    beta2: float = Field(ge=0, lt=1)
+    epsilon: float = Field(gt=0)
+
+
+OptimizerConfig = Annotated[
+    AdamConfig | AdamWConfig | AdafactorConfig | MuonConfig, Field(discriminator="kind")
+]

@@ -7,20 +7,28 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from latimer.config.optimizer import AdafactorConfig, AdamConfig, AdamWConfig
+from latimer.config.optimizer import (
+    AdafactorConfig,
+    AdamConfig,
+    AdamWConfig,
+    MuonConfig,
+    OptimizerConfig,
+)
+from latimer.training.muon import Muon
 
 # The schedule's lambda multiplies it.
 RATE = 1.0
 
 
 def make_optimizer(
-    parameters: Iterable[nn.Parameter], config: AdamConfig | AdamWConfig | AdafactorConfig
+    named_parameters: Iterable[tuple[str, nn.Parameter]], config: OptimizerConfig
 ) -> Optimizer:
     """The optimizer of a configuration, at a rate of 1 for the schedule to multiply.
 
     What is frozen is left out, and gets no state.
     """
-    trained = [parameter for parameter in parameters if parameter.requires_grad]
+    named = {name: one for name, one in named_parameters if one.requires_grad}
+    trained = list(named.values())
     match config:
         case AdamConfig():
             return torch.optim.Adam(trained, **_moments(config))
@@ -35,9 +43,18 @@ def make_optimizer(
                 eps=(config.epsilon, config.smallest_size),
                 d=config.largest_step,
             )
+        case MuonConfig():
+            matrices = {name for name, one in named.items() if ".layers." in name and one.dim() > 1}
+            return Muon(
+                [one for name, one in named.items() if name in matrices],
+                [one for name, one in named.items() if name not in matrices],
+                momentum=config.momentum,
+                weight_decay=config.weight_decay,
+                **_moments(config),
+            )
 
 
-def _moments(config: AdamConfig | AdamWConfig) -> dict[str, Any]:
+def _moments(config: AdamConfig | AdamWConfig | MuonConfig) -> dict[str, Any]:
     betas = (config.beta1, config.beta2)
     return {"lr": RATE, "betas": betas, "eps": config.epsilon, "fused": True}
 

@@ -69,7 +69,7 @@ class TranslationTask(pl.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """The optimizer, and its schedule, stepped by hand after each update."""
-        optimizer = make_optimizer(self.parameters(), self.config.optimizer)
+        optimizer = make_optimizer(self.named_parameters(), self.config.optimizer)
         d_model = self.config.model.d_model
         scheduler = make_scheduler(optimizer, self.config.schedule, d_model)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler}}
