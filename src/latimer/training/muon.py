@@ -79,20 +79,20 @@ class Muon(Optimizer):
         self._adam.state = self.state
 
     def _step_matrices(self, matrices: list[Tensor], group: dict[str, Any]) -> None:
-        gradients = torch.stack([matrix.grad for matrix in matrices if matrix.grad is not None])
-        means = [self._mean_gradient(matrix) for matrix in matrices]
-        torch._foreach_lerp_(means, list(gradients), 1 - group["momentum"])
-        # Nesterov's: the mean as it will be if the gradient stays.
-        steps = orthogonal(gradients.lerp(torch.stack(means), group["momentum"]))
+        """Moves matrices of one shape."""
+        steps = orthogonal(torch.stack([self._direction(one, group) for one in matrices]))
         size = STEP_SIZE * max(matrices[0].shape) ** 0.5
-        torch._foreach_mul_(matrices, 1 - group["lr"] * group["weight_decay"])
-        torch._foreach_add_(matrices, list(steps), alpha=-group["lr"] * size)
+        for matrix, step in zip(matrices, steps, strict=True):
+            matrix.mul_(1 - group["lr"] * group["weight_decay"])
+            matrix.add_(step, alpha=-group["lr"] * size)
 
-    def _mean_gradient(self, matrix: Tensor) -> Tensor:
-        state = self.state[matrix]
+    def _direction(self, matrix: Tensor, group: dict[str, Any]) -> Tensor:
+        """Nesterov's: the mean gradient as it will be if the newest one comes again."""
+        gradient, state = cast(Tensor, matrix.grad), self.state[matrix]
         if not state:
-            state["momentum"] = torch.zeros_like(matrix)
-        return cast(Tensor, state["momentum"])
+            state["mean_gradient"] = torch.zeros_like(matrix)
+        mean: Tensor = state["mean_gradient"].lerp_(gradient, 1 - group["momentum"])
+        return gradient.lerp(mean, group["momentum"])
 
 
 def orthogonal(matrices: Tensor) -> Tensor:
