@@ -3,7 +3,7 @@ import pytest
 from datasets import Dataset
 
 from latimer.config.data import CleaningConfig
-from latimer.data.cleaning import Counts, clean, drop_long, overlap
+from latimer.data.cleaning import Counts, clean, drop_long, overlaps
 from latimer.data.pairs import Pair, dataset_of, texts
 from latimer.errors import LatimerError
 
@@ -92,7 +92,9 @@ def test_nothing_left_is_an_error() -> None:  # field cases 20 and 22
         clean(pairs_of(("", "a"), ("b", "b")), ALL, [])
 
 
-def test_overlap_counts_held_out_rows() -> None:
+def test_overlaps_are_counted_for_each_held_out_set() -> None:
     training = pairs_of(("a", "A"), ("b", "B"), ("b", "B"), ("c", "C"))
     held_out = pairs_of(("a", "A"), ("a ", "A"), ("b", "X"), ("y", "C"), ("z", "Z"))
-    assert overlap(training, held_out) == {"pairs": 2, "sources": 3, "targets": 3}
+    found = overlaps(training, {"validation": held_out, "test.other": pairs_of(("A", "a"))})
+    assert found["validation"] == {"pairs": 2, "sources": 3, "targets": 3}
+    assert found["test.other"] == {"pairs": 0, "sources": 0, "targets": 0}

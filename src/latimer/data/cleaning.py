@@ -4,7 +4,7 @@ Whole pairs are dropped, never one side, and only from training: a score on a va
 set that quietly lost its hard sentences would be worth nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -13,7 +13,7 @@ from datasets import Dataset
 from numpy.typing import NDArray
 
 from latimer.config.data import CleaningConfig
-from latimer.data.pairs import texts
+from latimer.data.pairs import subset, texts
 from latimer.errors import LatimerError
 
 # Why a pair is dropped; the first reason that applies counts.
@@ -96,7 +96,7 @@ def clean(
             dropped[reason] += 1
     counts = Counts(len(pairs), dropped)
     counts.check()
-    return pairs.select(kept), counts
+    return subset(pairs, kept), counts
 
 
 def drop_long(
@@ -112,19 +112,23 @@ def drop_long(
     return np.flatnonzero(np.maximum(source_lengths, target_lengths) + 1 <= max_length)
 
 
-def overlap(training: Dataset, held_out: Dataset) -> dict[str, int]:
-    """Counts the held-out rows that training has seen: "pairs", "sources" and "targets"."""
-    views: dict[str, Callable[[str, str], bytes]] = {
-        "pairs": _key,
-        "sources": lambda source, _: _key(source),
-        "targets": lambda _, target: _key(target),
+def overlaps(training: Dataset, held_out: Mapping[str, Dataset]) -> dict[str, dict[str, int]]:
+    """Counts the rows of each held-out set that training has seen: pairs, sources and targets."""
+    rows = {name: [_views(*pair) for pair in texts(pairs)] for name, pairs in held_out.items()}
+    wanted = {view for of_one_set in rows.values() for views in of_one_set for view in views}
+    seen = {view for pair in texts(training) for view in _views(*pair) if view in wanted}
+    return {
+        name: {
+            counted: sum(views[place] in seen for views in of_one_set)
+            for place, counted in enumerate(("pairs", "sources", "targets"))
+        }
+        for name, of_one_set in rows.items()
     }
-    counts = {}
-    for name, view in views.items():
-        rows = [view(*pair) for pair in texts(held_out)]
-        seen = set(rows).intersection(view(*pair) for pair in texts(training))
-        counts[name] = sum(row in seen for row in rows)
-    return counts
+
+
+def _views(source: str, target: str) -> tuple[tuple[int, bytes], ...]:
+    """A pair and its sides, as :func:`overlaps` compares them: a source with sources alone."""
+    return tuple(enumerate((_key(source, target), _key(source), _key(target))))
 
 
 def _reason(

@@ -10,10 +10,10 @@ from datasets import Dataset
 
 from latimer.config.data import CleaningConfig, DataConfig
 from latimer.config.tokenizer import TokenizerConfig
-from latimer.data.cleaning import Counts, clean, drop_long, overlap
+from latimer.data.cleaning import Counts, clean, drop_long, overlaps
 from latimer.data.corpus import read_split, read_test_sets
 from latimer.data.encoded import IDS, EncodedPairs
-from latimer.data.pairs import ROWS_AT_ONCE, texts
+from latimer.data.pairs import ROWS_AT_ONCE, subset, texts
 from latimer.data.report import describe, find_warnings
 from latimer.errors import LatimerError
 from latimer.tokenizer import Tokenizer, Tokenizers, train_tokenizer
@@ -73,12 +73,11 @@ def encode_corpus(
     counts = counts.and_dropped("too_long", len(kept) - len(rows))
     counts.check()
     train, validation = train.select(rows), encode(raw.validation, tokenizers)
-    leaks = {name: overlap(kept.select(rows), pairs) for name, pairs in raw.held_out.items()}
     report: dict[str, Any] = {
         "train": _describe_training(counts, train),
         "validation": {"read": len(validation), **describe(validation)},
         "test": {name: {"read": len(pairs)} for name, pairs in raw.test_sets.items()},
-        "leaks": leaks,
+        "leaks": overlaps(subset(kept, rows), raw.held_out),
     }
     report["warnings"] = find_warnings(report)
     return Encoding(train, validation, tokenizers, report)
