@@ -8,6 +8,10 @@ from torch.nn.utils.rnn import pad_sequence
 
 from latimer.tokenizer import EOS_ID, PAD_ID
 
+# A hypothesis may be longer than its source, and each position has logits over the vocabulary: a
+# shorter source counts for as many pieces, lest thousands of words are followed at once.
+SHORTEST = 16
+
 
 def batches_by_length(
     lengths: Sequence[int], *, beams: int, max_tokens: int
@@ -20,15 +24,16 @@ def batches_by_length(
     Args:
         lengths: pieces of each source, without eos; 0 for a sentence not to be translated.
         beams: K.
-        max_tokens: the budget of rows · (longest source + eos) · K; a sentence beyond it stands
-            alone.
+        max_tokens: the budget of rows · (longest source + eos) · K, with a longest source of 16 at
+            least; a sentence beyond it stands alone.
     """
     rows = sorted(
         (row for row in range(len(lengths)) if lengths[row]), key=lambda row: -lengths[row]
     )
     batch: list[int] = []
     for row in rows:
-        if batch and (len(batch) + 1) * (lengths[batch[0]] + 1) * beams > max_tokens:
+        longest = max(lengths[batch[0]] + 1, SHORTEST) if batch else 0
+        if batch and (len(batch) + 1) * longest * beams > max_tokens:
             yield batch
             batch = []
         batch.append(row)
