@@ -71,6 +71,28 @@ def test_a_tokenizer_of_another_size_is_refused_with_both_sizes(
         load_model(tmp_path / "a.ckpt")
 
 
+def test_a_model_without_the_newer_hyperparameters_is_the_papers(tmp_path, make_contents):
+    """Field case 86: as a version wrote it that did not have these yet."""
+    contents = make_contents()
+    newer = ("attention_dropout", "feed_forward_dropout", "positions", "norm", "max_length")
+    for name in newer:
+        del contents["latimer"]["hyperparameters"][name]
+    write_checkpoint(contents, tmp_path / "a.ckpt")
+    assert load_model(tmp_path / "a.ckpt").model.hyperparameters["positions"] == "sinusoidal"
+
+
+@pytest.mark.parametrize("changes", [{"experts": 8}, {"norm": "batch"}])
+def test_hyperparameters_of_another_version_are_refused_with_both(tmp_path, make_contents, changes):
+    # field case 86
+    contents = make_contents()
+    contents["latimer"]["hyperparameters"] |= changes
+    contents["latimer"]["version"] = "99.0"
+    write_checkpoint(contents, tmp_path / "a.ckpt")
+    expected = rf"a\.ckpt: written by latimer 99\.0, .* not those of .*{next(iter(changes))}"
+    with pytest.raises(LatimerError, match=expected):
+        load_model(tmp_path / "a.ckpt")
+
+
 def test_weights_of_other_sizes_are_refused(tmp_path, make_contents):
     contents = make_contents()
     contents["latimer"]["hyperparameters"] |= {"d_ff": 64}

@@ -41,6 +41,15 @@ def test_mistakes_in_the_configuration(command, tmp_path, monkeypatch, overrides
     assert ended.shown == ""
 
 
+def test_what_is_seldom_meant_is_warned_of_before_all_else(command, tmp_path, monkeypatch):
+    """Field case 54: a post-norm model without a warm-up."""
+    monkeypatch.chdir(tmp_path)
+    unwise = ("schedule.warmup_updates=0", "data.train.source=no.en")
+    ended = command("train.py", *toy_overrides(tmp_path), *unwise)
+    assert_one_message(ended, "no.en", tmp_path)
+    assert ended.shown.startswith("warning: model.norm_position=post without warm-up")
+
+
 FAULTS = {
     "unequal files": ("train.de", b"eins\nzwei\n", ["train.en", "96", "train.de", "2"]),
     "not UTF-8": ("train.de", b"eins\nK\xe4se\n" + 94 * b"x\n", ["train.de", "line 2", "0xE4"]),

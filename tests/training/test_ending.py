@@ -197,6 +197,24 @@ def test_a_gradient_that_is_not_finite_ends_the_run_before_it_is_applied(make_co
     assert not (folder / "step_0000004.ckpt").exists()
 
 
+@pytest.mark.parametrize(
+    ("update", "message"),
+    [(3, "the loss on the validation set became nan in update 3"), (4, "weights became .* 4")],
+    ids=["before a validation", "before a checkpoint"],
+)
+def test_weights_that_an_update_ruined_are_not_saved(make_config, tmp_path, update, message):
+    """Field case 55: what a run would go on from is the state before."""
+    poison = {"_target_": "watchers.PoisonUpdate", "update": update}
+    with pytest.raises(LatimerError, match=message):
+        train(make_config(callbacks={"poison": poison}), Screen())
+    [folder] = tmp_path.glob("runs/toy/*/checkpoints")
+    files = {path.stem: torch.load(path, weights_only=True) for path in folder.iterdir()}
+    assert "last" in files
+    for contents in files.values():
+        assert contents["latimer"]["updates"] < update
+        assert all(weight.isfinite().all() for weight in contents["state_dict"].values())
+
+
 def test_the_log_says_why_a_run_failed(make_config, tmp_path):
     poison = {"_target_": "watchers.PoisonWeights", "update": 2}
     with pytest.raises(LatimerError):

@@ -7,7 +7,7 @@ from pytorch_lightning.callbacks import EarlyStopping
 from pytorch_lightning.loggers import CSVLogger
 
 from latimer.errors import LatimerError
-from latimer.training.plugins import make_callbacks, make_loggers
+from latimer.training.plugins import check_plug_ins, make_callbacks, make_loggers
 
 CSV = {"_target_": "pytorch_lightning.loggers.CSVLogger", "name": "csv", "version": ""}
 
@@ -87,3 +87,23 @@ def test_a_wrong_plug_in_leaves_no_run_folder(make_config, tmp_path):
     with pytest.raises(LatimerError, match=r"callbacks\.mine"):
         train(config, Screen())
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"monitor": "val/blue"}, r"callbacks\.stop\.monitor=val/blue: must be one of .*val/bleu"),
+        ({"monitor": "val/bleu"}, r"callbacks\.stop\.mode=min: write max"),
+        ({"monitor": "val/nll", "mode": "max"}, r"callbacks\.stop\.mode=max: write min"),
+    ],
+)
+def test_a_plug_in_waits_for_a_score_that_there_is_in_its_direction(make_config, changes, message):
+    """Field cases 66 and 67."""
+    stop = {"_target_": "pytorch_lightning.callbacks.EarlyStopping", **changes}
+    with pytest.raises(LatimerError, match=message):
+        check_plug_ins(make_config(callbacks={"stop": stop}))
+
+
+def test_what_waits_for_no_score_may_stay(make_config):
+    keep = {"_target_": "pytorch_lightning.callbacks.ModelCheckpoint", "every_n_train_steps": 5}
+    check_plug_ins(make_config(callbacks={"keep": keep}))

@@ -329,8 +329,11 @@ def test_data_that_were_only_moved_are_the_same(ended, copy, tmp_path):
     assert "nothing to do" in said
 
 
-def test_another_tokenizer_is_refused(ended, copy):
-    tokenizer = ended.config.tokenizer.model_copy(update={"vocab_size": 80})
+@pytest.mark.parametrize("changes", [{"vocab_size": 80}, {"normalization": "nfkc_cf"}])
+def test_another_tokenizer_is_refused(ended, copy, changes):
+    """Of another size, or of the same (field case 85)."""
+    assert ended.config.tokenizer.model_copy(update=changes) != ended.config.tokenizer
+    tokenizer = ended.config.tokenizer.model_copy(update=changes)
     said = refusal(going_on(copy, ended.config, tokenizer=tokenizer))
     assert "the tokenizer is not the one that it has" in said
 

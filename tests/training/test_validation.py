@@ -4,12 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 from datasets import Dataset
 
 from latimer.checkpoint import load_model
 from latimer.config.decoding import DecodingConfig
 from latimer.evaluation import EvaluationSettings, evaluate_test_sets
 from latimer.screen import Screen
+from latimer.training.task import TranslationTask
 from latimer.training.validation import evenly_spaced
 
 
@@ -34,6 +36,19 @@ def test_validations_count_updates_across_epochs(run, every, last, expected):
     )
     assert validations(ended) == expected
     assert len(list((ended.folder / "samples").iterdir())) == len(expected)
+
+
+def test_a_validation_keeps_nothing_for_gradients(run, monkeypatch):
+    """Field case 151: memory for these might be what it lacks."""
+    seen, losses = set(), TranslationTask.losses
+
+    def watched(task, *arguments):
+        seen.add((task.trainer.validating, torch.is_grad_enabled()))
+        return losses(task, *arguments)
+
+    monkeypatch.setattr(TranslationTask, "losses", watched)
+    run(trainer__max_updates=3)
+    assert seen == {(False, True), (True, False)}
 
 
 def validated_again(run, tmp_path, **changes):

@@ -22,6 +22,18 @@ class PoisonWeights(pl.Callback):
                 next(pl_module.parameters()).fill_(math.nan)
 
 
+class PoisonUpdate(PoisonWeights):
+    """Makes a weight not a number as if the given update itself had."""
+
+    def on_train_batch_start(self, trainer, pl_module, *_arguments):
+        """Nothing yet."""
+
+    def on_train_batch_end(self, trainer, pl_module, *_arguments):
+        if trainer.global_step == self.update:
+            with torch.no_grad():
+                next(pl_module.parameters()).fill_(math.nan)
+
+
 class PoisonGradient(PoisonWeights):
     """Makes a gradient infinite in the given update, whose loss is still finite."""
 

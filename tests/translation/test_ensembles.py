@@ -6,7 +6,7 @@ import torch
 from latimer.checkpoint import load_model, write_checkpoint
 from latimer.decoding import Ensemble, SearchSettings, beam_search
 from latimer.errors import LatimerError
-from latimer.tokenizer import EOS_ID
+from latimer.tokenizer import EOS_ID, Tokenizers, train_tokenizer
 from latimer.translation import Translator, require_different
 
 SETTINGS = SearchSettings(beam_size=3, max_length_offset=4)
@@ -106,6 +106,17 @@ def test_other_tokenizers_are_refused_with_the_file(
     one = make_checkpoint("one.ckpt")
     two = make_checkpoint("two.ckpt", tokenizers=separate_tokenizers)
     with pytest.raises(LatimerError, match=r"two\.ckpt: its target tokenizer is not the one of"):
+        Translator.from_checkpoints([one, two], device="cpu")
+
+
+def test_other_tokenizers_of_the_same_size_are_refused(
+    make_checkpoint, make_sentences, tiny_tokenizer
+):
+    """Field case 85."""
+    other = train_tokenizer(make_sentences(300, 5), vocab_size=tiny_tokenizer.vocab_size)
+    one = make_checkpoint("one.ckpt")
+    two = make_checkpoint("two.ckpt", tokenizers=Tokenizers.joint(other))
+    with pytest.raises(LatimerError, match=r"two\.ckpt: its source tokenizer is not the one of"):
         Translator.from_checkpoints([one, two], device="cpu")
 
 

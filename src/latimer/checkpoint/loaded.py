@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from latimer import __version__
 from latimer.checkpoint.file import read_checkpoint
 from latimer.checkpoint.location import find_checkpoint
 from latimer.errors import LatimerError
@@ -60,7 +61,8 @@ def rebuild(contents: dict[str, Any], path: Path, *, sha256: str) -> LoadedModel
     """The model in the contents of a checkpoint.
 
     Raises:
-        LatimerError: tokenizers and weights do not belong together; the message names ``path``.
+        LatimerError: tokenizers and weights do not belong together, or the version that wrote it
+            knew other hyper-parameters; the message names ``path``.
     """
     about = contents["latimer"]
     tokenizers = _load_tokenizers(about, path)
@@ -111,7 +113,14 @@ def _transformer(contents: dict[str, Any], tokenizers: Tokenizers, path: Path) -
                 f"{path}: the {side} tokenizer has {tokenizer.vocab_size} pieces, but the "
                 f"model's {side} embedding has {rows} rows"
             )
-    model = Transformer(**hyperparameters)
+    try:
+        model = Transformer(**hyperparameters)
+    except (TypeError, ValueError) as error:
+        version = contents["latimer"].get("version", "unknown")
+        raise LatimerError(
+            f"{path}: written by latimer {version}, whose hyper-parameters are not those of "
+            f"{__version__}: {error}"
+        ) from error
     try:
         model.load_state_dict(load_weights(contents))
     except RuntimeError as error:

@@ -102,6 +102,7 @@ class Checkpoints(pl.Callback):
     ) -> None:
         """Adds what makes the file enough by itself: no data and no configuration are needed."""
         assert isinstance(pl_module, TranslationTask)
+        pl_module.require_finite_weights()  # nothing may take the place of a state that is sound
         for logger in trainer.loggers:
             logger.save()  # what lies behind a state must not be lost when a run is killed
         checkpoint["latimer"] = {

@@ -169,8 +169,16 @@ class TranslationTask(pl.LightningModule):
             return
         pairs = f", on the training pairs {list(rows)}" if rows else ""
         update = self.trainer.global_step + (0 if self.trainer.validating else 1)
-        raise LatimerError(
-            f"the {what} became {value} in update {update}, at a rate of "
+        raise self._diverged(f"{what} became {value}", update, pairs)
+
+    def require_finite_weights(self) -> None:
+        """Raises LatimerError when the newest update ruined a weight."""
+        if not all(bool(weight.isfinite().all()) for weight in self.parameters()):
+            raise self._diverged("weights became infinite or nan", self.trainer.global_step)
+
+    def _diverged(self, what: str, update: int, pairs: str = "") -> LatimerError:
+        return LatimerError(
+            f"the {what} in update {update}, at a rate of "
             f"{self.statistics.learning_rate:.3g}{pairs}; the checkpoints written before it are "
             "intact. A lower rate (schedule.rate, schedule.factor), a longer warm-up "
             "(schedule.warmup_updates) or trainer.gradient_clip=1.0 usually helps."
