@@ -19,6 +19,7 @@ from benchmarks.training import bench_training
 from benchmarks.workloads import SIZES, TOY, TRANSLATED
 
 PARTS = ("training", "products", "decoding", "start")
+CURVES = ("update", "decoding", "preparation")
 TINY_SENTENCES = 8
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
@@ -59,7 +60,8 @@ def run(  # noqa: PLR0913, PLR0917 (the options of the command)
 
 
 @app.command()
-def growth(
+def growth(  # noqa: PLR0913, PLR0917 (the options of the command)
+    part: Annotated[list[str], typer.Option(help="Of: " + ", ".join(CURVES))] = list(CURVES),  # noqa: B006
     pairs: Annotated[list[int], typer.Option(help="Sizes of corpora.")] = list(PAIRS),  # noqa: B006
     repeats: Repeats = 3,
     output: Output = None,
@@ -67,12 +69,15 @@ def growth(
     tiny: Tiny = False,
 ) -> None:
     """Measure how time and memory grow with the sizes, and print the lines through the curves."""
-    axes = (UPDATE_AXES, DECODING_AXES)
-    update_axes, decoding_axes = map(shortened, axes) if tiny else axes
-    pairs = list(FEW_PAIRS) if tiny else pairs
+    chosen = {
+        "update": UPDATE_AXES if "update" in part else (),
+        "decoding": DECODING_AXES if "decoding" in part else (),
+    }
+    update_axes, decoding_axes = map(shortened, chosen.values()) if tiny else chosen.values()
+    sizes = (FEW_PAIRS if tiny else pairs) if "preparation" in part else ()
     with TemporaryDirectory(prefix="latimer-benchmarks-") as scratch:
         rows = bench_growth(
-            update_axes, decoding_axes, pairs, repeats=repeats, folder=Path(scratch), report=_report
+            update_axes, decoding_axes, sizes, repeats=repeats, folder=Path(scratch), report=_report
         )
     if plots:
         draw(rows, plots)

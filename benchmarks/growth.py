@@ -82,7 +82,8 @@ def _preparation(pairs: Sequence[int], folder: Path, report: Report) -> Iterator
         report(f"preparation: {count:,} pairs")
         task = "benchmarks.growth_points:preparation"
         results[count] = child.measured(task, pairs=count, folder=str(folder))
-    yield from _curves("preparation", "pairs", results)
+    if results:
+        yield from _curves("preparation", "pairs", results)
 
 
 def _curves(group: str, against: str, results: Mapping[int, dict[str, float]]) -> Iterator[Curve]:

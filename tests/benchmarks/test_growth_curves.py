@@ -1,6 +1,8 @@
 import pytest
+from typer.testing import CliRunner
 
 from benchmarks import child, growth, growth_points
+from benchmarks.__main__ import app
 from benchmarks.curves import Curve, fit
 from benchmarks.growth import Axis, bench_growth
 from benchmarks.plots import draw
@@ -23,7 +25,9 @@ def test_what_is_no_line_deviates():
     assert fit([(x, x**2) for x in (1, 2, 4, 8, 16)])["largest_deviation"] > 0.2
 
 
-def test_every_curve_is_measured_in_a_process_of_its_own(monkeypatch, tmp_path):
+@pytest.fixture
+def asked(monkeypatch):
+    """What the processes that measure are asked; a size takes two seconds, and 1 GiB."""
     asked = []
 
     def measured(task, **arguments):
@@ -33,6 +37,10 @@ def test_every_curve_is_measured_in_a_process_of_its_own(monkeypatch, tmp_path):
         return points if "values" in arguments else points[0]
 
     monkeypatch.setattr(child, "measured", measured)
+    return asked
+
+
+def test_every_curve_is_measured_in_a_process_of_its_own(asked, tmp_path):
     axis = Axis("length", "pieces", (8, 16))
     rows = bench_growth([axis], [axis], [100, 200], repeats=2, folder=tmp_path, report=asked.append)
     calls = [each for each in asked if isinstance(each, tuple)]
@@ -43,6 +51,14 @@ def test_every_curve_is_measured_in_a_process_of_its_own(monkeypatch, tmp_path):
     times = [row for row in rows if row["unit"] == "s"]
     assert [row["slope"] for row in times] == pytest.approx([2.0] * 3)
     assert [row["constant"] for row in rows if row["unit"] == "GiB"] == pytest.approx([1.0] * 3)
+
+
+@pytest.mark.parametrize("part", ["update", "decoding", "preparation"])
+def test_curves_can_be_measured_by_themselves(asked, tmp_path, part):
+    command = ["growth", "--tiny", "--part", part, "--plots", str(tmp_path)]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    assert {arguments.get("group", name) for name, arguments in asked} == {part}
+    assert [file.name for file in tmp_path.iterdir()] == [f"{part}.png"]
 
 
 def test_the_points_can_be_measured(monkeypatch, tmp_path):
