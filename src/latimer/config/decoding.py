@@ -40,8 +40,8 @@ class _Lengths(Section):
         max_length_factor: a of the limit a · source pieces + b, neither side counting eos.
         max_length_offset: b of the same.
         min_length: fewest pieces before eos.
-        max_tokens: padded source cells of a batch, times the hypotheses of a sentence that are
-            followed at a time.
+        max_tokens: padded source cells of a batch, with 16 a sentence at least, times the
+            hypotheses of a sentence that are followed at a time.
     """
 
     max_length_factor: Factor
