@@ -4,19 +4,22 @@ import torch
 from torch.testing import assert_close
 
 from latimer.model.attention import reference_attention
-from latimer.model.step_attention import padding_bias, step_attention
+from latimer.model.step_attention import attend_to_past, attend_to_source, padding_bias
 
 
 def test_every_row_attends_to_its_own_past():
-    query, keys, values = torch.randn(6, 4, 1, 8), torch.randn(6, 4, 9, 8), torch.randn(6, 4, 9, 5)
-    assert_close(step_attention(query, keys, values), reference_attention(query, keys, values))
+    query, keys, values = torch.randn(6, 4, 8), torch.randn(9, 6, 4, 8), torch.randn(9, 6, 4, 5)
+    expected, _ = reference_attention(
+        query.unsqueeze(2), keys.permute(1, 2, 0, 3), values.permute(1, 2, 0, 3)
+    )
+    assert_close(attend_to_past(query, keys, values), expected.squeeze(2))
 
 
 def test_beams_attend_to_what_is_no_padding_of_their_source():
     queries, keys = torch.randn(2, 4, 3, 8), torch.randn(2, 4, 7, 8)
     values = torch.randn(2, 4, 7, 5)
     may_attend = torch.tensor([[1, 1, 1, 1, 0, 0, 0], [1] * 7]).bool()[:, None, None]
-    found = step_attention(queries, keys, values, padding_bias(may_attend, keys))
+    found = attend_to_source(queries, keys, values, padding_bias(may_attend, keys))
     expected = reference_attention(queries, keys, values, may_attend)
     assert_close(found, expected)
     assert not found[1][0, ..., 4:].any()

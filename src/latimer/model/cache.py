@@ -9,8 +9,8 @@ BLOCK = 32  # positions for which there is room at first; it doubles when they a
 class PastCache:
     """Vectors of one kind, keys or values, of all target positions so far.
 
-    A row is a beam of a sentence. A new position is written behind the others without a copy of
-    these.
+    They stand position by position, (t, B·K, H, d): a new position is written behind the others
+    without a copy of these.
     """
 
     def __init__(self) -> None:
@@ -18,29 +18,21 @@ class PastCache:
         self._room: Tensor | None = None
 
     def append(self, newest: Tensor) -> Tensor:
-        """Adds one position (B·K, H, 1, d); returns all so far, (B·K, H, t, d)."""
+        """Adds one position (B·K, H, d); returns all so far, (t, B·K, H, d)."""
         if self._room is None:
-            self._room = newest.new_empty(*newest.shape[:2], BLOCK, newest.shape[3])
-        elif self.length == self._room.shape[2]:
-            self._room = torch.cat([self._room, torch.empty_like(self._room)], dim=2)
+            self._room = newest.new_empty(BLOCK, *newest.shape)
+        elif self.length == len(self._room):
+            self._room = torch.cat([self._room, torch.empty_like(self._room)])
+        self._room[self.length] = newest
         self.length += 1
-        self._room[:, :, self.length - 1 : self.length] = newest
-        return self._room[:, :, : self.length]
+        return self._room[: self.length]
 
-    def select_rows(self, rows: Tensor, first: int = 0) -> None:
-        """Keeps these rows, in this order; a row may be repeated.
-
-        Args:
-            rows: which to keep.
-            first: the position before which each of them is what stood in its place before.
-        """
-        if self._room is None:
-            return
-        if len(rows) == len(self._room):
-            past = self._room[:, :, first : self.length]
-            past.copy_(past.index_select(0, rows))
-        else:
-            self._room = self._room.index_select(0, rows)
+    def select_rows(self, rows: Tensor) -> None:
+        """Keeps these rows, in this order; a row may be repeated."""
+        if self._room is not None:
+            past = self._room[: self.length]
+            self._room = past.new_empty(len(self._room), len(rows), *past.shape[2:])
+            torch.index_select(past, 1, rows, out=self._room[: self.length])
 
 
 class LayerCache:
@@ -81,9 +73,6 @@ class DecoderCache:
         self.layers = layers
         self.memory_bias = memory_bias
         self.beams = 1
-        # (B·K, t): in which row a position was written. Rows with the same writer of a position are
-        # the same up to there, as beams mostly are but for their last pieces.
-        self._writers = memory_bias.new_empty(len(memory_bias), 0, dtype=torch.long)
 
     @property
     def length(self) -> int:
@@ -100,20 +89,14 @@ class DecoderCache:
         assert weights is not None
         return weights.masked_fill(self.memory_bias != 0, 0.0).mean(dim=1)
 
-    def end_step(self, beams: int) -> None:
-        """Every layer has kept one more position, of so many beams a sentence."""
-        self.beams = beams
-        rows = torch.arange(len(self.memory_bias) * beams, device=self.memory_bias.device)
-        newest = rows.unsqueeze(1)
-        before = self._writers if self.length > 1 else newest[:, :0]
-        self._writers = torch.cat([before, newest], dim=1)
-
     def reorder_beams(self, parents: Tensor) -> None:
         """Row k of sentence b continues the beam ``parents[b, k]`` from now on.
 
         Args:
             parents: (B, K) long; K may differ from the number of beams so far.
         """
+        if self._all_stay(parents):
+            return
         sentences = torch.arange(len(parents), device=parents.device).unsqueeze(1)
         self._select_rows((sentences * self.beams + parents).flatten())
         self.beams = parents.shape[1]
@@ -126,19 +109,13 @@ class DecoderCache:
             layer.select_sentences(sentences)
         self.memory_bias = self.memory_bias.index_select(0, sentences)
 
+    def _all_stay(self, parents: Tensor) -> bool:
+        """Whether every beam continues itself, as in greedy search."""
+        beams = torch.arange(self.beams, device=parents.device)
+        return parents.shape[1] == self.beams and torch.equal(parents, beams.expand_as(parents))
+
     def _select_rows(self, rows: Tensor) -> None:
-        """Keeps these rows of the target's side; what stays as it is isn't moved."""
-        writers = self._writers.index_select(0, rows)
-        first = _first_difference(writers, self._writers) if self.length else 0
-        self._writers = writers
+        """Keeps these rows of the target's side."""
         for layer in self.layers:
-            layer.keys.select_rows(rows, first)
-            layer.values.select_rows(rows, first)
-
-
-def _first_difference(ours: Tensor, theirs: Tensor) -> int:
-    """The first column in which two tables differ; their width where they are alike."""
-    if ours.shape != theirs.shape:
-        return 0
-    different = (ours != theirs).any(dim=0).nonzero()
-    return int(different[0]) if len(different) else ours.shape[1]
+            layer.keys.select_rows(rows)
+            layer.values.select_rows(rows)

@@ -12,7 +12,7 @@ from latimer.model.feed_forward import make_feed_forward
 from latimer.model.hyperparameters import LayerSizes
 from latimer.model.positions import Positions
 from latimer.model.residual import make_norm, make_residual
-from latimer.model.step_attention import padding_bias, step_attention
+from latimer.model.step_attention import attend_to_past, attend_to_source, padding_bias
 
 
 class DecoderLayer(nn.Module):
@@ -75,14 +75,15 @@ class DecoderLayer(nn.Module):
         rows, position = states.flatten(0, 1).unsqueeze(1), cache.keys.length
         query = self.self_attention.queries(rows, position)
         key, value = self.self_attention.keys_and_values(rows, position)
-        attended, _ = step_attention(query, cache.keys.append(key), cache.values.append(value))
+        keys, values = cache.keys.append(key.squeeze(2)), cache.values.append(value.squeeze(2))
+        attended = attend_to_past(query.squeeze(2), keys, values)
         output: Tensor = self.self_attention.output(attended.flatten(1))
         return output.view_as(states)
 
     def _attend_to_source(self, states: Tensor, cache: LayerCache, bias: Tensor) -> Tensor:
         """All beams of a sentence attend to its source; (B, K, D) -> (B, K, D)."""
         queries = self.cross_attention.queries(states)
-        attended, cache.memory_weights = step_attention(
+        attended, cache.memory_weights = attend_to_source(
             queries, cache.memory_keys, cache.memory_values, bias
         )
         output: Tensor = self.cross_attention.output(attended.transpose(1, 2).flatten(2))
@@ -117,7 +118,7 @@ class Decoder(nn.Module):
         """The newest position of every beam, (B, K, D) -> (B, K, D); the cache grows by one."""
         for layer, layer_cache in zip(self._layers(), cache.layers, strict=True):
             states = layer.step(states, layer_cache, cache.memory_bias)
-        cache.end_step(states.shape[1])
+        cache.beams = states.shape[1]
         output: Tensor = self.norm(states)
         return output
 

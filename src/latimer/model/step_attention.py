@@ -11,25 +11,43 @@ import torch
 from torch import Tensor
 
 
-def step_attention(
-    queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    """A few queries attend to what is kept.
+def attend_to_past(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """Every row attends to its own past, itself included.
+
+    Products number by number, since matrices of one row are no work for a matrix product.
 
     Args:
-        queries: (N, H, Q, d_k): one query of every beam to its own past, or those of all beams of a
-            sentence to its source.
-        keys: (N, H, S, d_k).
-        values: (N, H, S, d_v).
-        bias: (N, H, 1, S), as of :func:`padding_bias`; None allows all.
+        query: (N, H, d_k), one a row.
+        keys: (t, N, H, d_k), position by position.
+        values: (t, N, H, d_v).
 
     Returns:
-        The attended values (N, H, Q, d_v) and the weights (N, H, Q, S).
+        (N, H, d_v).
     """
-    scaled = (queries / math.sqrt(queries.shape[-1])).flatten(0, 1)
-    scores = torch.bmm(scaled, keys.flatten(0, 1).transpose(1, 2))
-    if bias is not None:
-        scores += bias.flatten(0, 1)
+    scores = (keys * (query / math.sqrt(query.shape[-1]))).sum(dim=-1, keepdim=True)
+    return (scores.softmax(dim=0) * values).sum(dim=0)
+
+
+def attend_to_source(
+    queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The beams of a sentence attend to its one source.
+
+    Args:
+        queries: (B, H, K, d_k), one a beam.
+        keys: (B, H, S, d_k).
+        values: (B, H, S, d_v).
+        bias: (B, H, 1, S), as of :func:`padding_bias`.
+
+    Returns:
+        The attended values (B, H, K, d_v) and the weights (B, H, K, S).
+    """
+    scores = torch.baddbmm(
+        bias.flatten(0, 1),
+        queries.flatten(0, 1),
+        keys.flatten(0, 1).transpose(1, 2),
+        alpha=1 / math.sqrt(queries.shape[-1]),
+    )
     weights = scores.softmax(dim=-1)
     attended = torch.bmm(weights, values.flatten(0, 1))
     return attended.view(*queries.shape[:3], -1), weights.view(*queries.shape[:3], -1)
