@@ -110,6 +110,24 @@ def test_the_past_is_kept_through_every_new_room_and_every_choice_of_rows():
     assert past.length == 3 * BLOCK
 
 
+@torch.no_grad()
+def test_beams_that_change_places_take_their_whole_past_with_them(build_model):
+    torch.manual_seed(6)
+    cache = build_model().start(SOURCE)
+    pasts = [past for layer in cache.layers for past in (layer.keys, layer.values)]
+    expected = [torch.empty(0, B * K, 2, 5) for _ in pasts]
+    for position in range(2 * BLOCK):
+        for number, past in enumerate(pasts):
+            newest = torch.randn(B * K, 2, 5)
+            expected[number] = torch.cat([expected[number], newest.unsqueeze(0)])
+            assert torch.equal(past.append(newest), expected[number])
+        cache.end_step(K)
+        parents = torch.randint(K, (B, K)) if position % 5 else torch.arange(K).expand(B, K)
+        cache.reorder_beams(parents)
+        rows = (torch.arange(B).unsqueeze(1) * K + parents).flatten()
+        expected = [past[:, rows] for past in expected]
+
+
 @every_variant
 @torch.no_grad()
 def test_bfloat16_steps_agree_with_the_whole_prefix(build_model, changes):

@@ -118,7 +118,7 @@ class Decoder(nn.Module):
         """The newest position of every beam, (B, K, D) -> (B, K, D); the cache grows by one."""
         for layer, layer_cache in zip(self._layers(), cache.layers, strict=True):
             states = layer.step(states, layer_cache, cache.memory_bias)
-        cache.beams = states.shape[1]
+        cache.end_step(states.shape[1])
         output: Tensor = self.norm(states)
         return output
 
