@@ -13,12 +13,13 @@ from benchmarks.growth import DECODING_AXES, FEW_PAIRS, PAIRS, UPDATE_AXES, benc
 from benchmarks.machine import describe_machine, precisions
 from benchmarks.plots import draw
 from benchmarks.products import bench_products
+from benchmarks.profiles import bench_profiles
 from benchmarks.start import bench_start
 from benchmarks.tables import all_tables, fill_file
 from benchmarks.training import bench_training
 from benchmarks.workloads import SIZES, TOY, TRANSLATED
 
-PARTS = ("training", "products", "decoding", "start")
+PARTS = ("training", "products", "decoding", "profile", "start")
 CURVES = ("update", "decoding", "preparation")
 TINY_SENTENCES = 8
 
@@ -54,6 +55,8 @@ def run(  # noqa: PLR0913, PLR0917 (the options of the command)
         if "decoding" in part:
             sentences = TINY_SENTENCES if tiny else TRANSLATED
             results["decoding"] = bench_decoding(workloads, sentences=sentences, **common)
+        if "profile" in part:
+            results["profile"] = bench_profiles(workloads, kinds, **common)
         if "start" in part:
             results["start"] = bench_start(workloads, kinds[-1], **common)
     _finish(results, output)

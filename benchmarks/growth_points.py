@@ -12,6 +12,7 @@ import torch
 
 from benchmarks import child
 from benchmarks.memory import peak_resident, reset_peak
+from benchmarks.plain_loop import autocast
 from benchmarks.text import sentence_pairs, write_pairs
 from benchmarks.workloads import SEED, SIZES, VALIDATION_PAIRS, configuration, settings
 from latimer.data.encoded import Batch, EncodedPairs
@@ -56,18 +57,25 @@ def update(
         vocab_size: V.
     """
     keep_freed_memory()
-    task = _task(width, vocab_size)
     batch = _batch(max(1, pieces // length), length, vocab_size)
+    return _timed(bare_update(_task(width, vocab_size), batch), repeats)
+
+
+def bare_update(
+    task: TranslationTask, batch: Batch, precision: str = "float32"
+) -> Callable[[], None]:
+    """Loss, gradient, clipping and Adam on one batch, each time that it is called."""
     optimizer = make_optimizer(task.named_parameters(), task.config.optimizer)
 
-    def step() -> None:
+    def update() -> None:
         optimizer.zero_grad()
-        losses = task.losses(batch, task.config.loss.label_smoothing)
+        with autocast(precision):
+            losses = task.losses(batch, task.config.loss.label_smoothing)
         (losses.loss / batch.labels.numel()).backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(task.parameters(), 1.0)
         optimizer.step()
 
-    return _timed(step, repeats)
+    return update
 
 
 def decoding(

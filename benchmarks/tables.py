@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.summary import Summary
-from benchmarks.training import BASELINE
+from benchmarks.training import BASELINE, OURS
 from latimer.errors import LatimerError
 
 GIGA, MEGA, GIBIBYTE = 1e9, 1e6, 2**30
@@ -28,6 +28,7 @@ def all_tables(results: Results) -> dict[str, str]:
         "memory": memory_table,
         "products": products_table,
         "decoding": decoding_table,
+        "profile": profile_table,
         "start": start_table,
         "growth": growth_table,
     }
@@ -107,6 +108,32 @@ def decoding_table(results: Results) -> str:
         beside = f"{speed.median / marian.median:.2f} ×" if marian else ""
         rows.append((size, NAMES.get(name, name), speed.text(1), beside, peak.text(2)))
     return markdown(("model", "", "sentences/s", "beside Marian", "peak, GiB"), rows)
+
+
+def profile_table(results: Results) -> str:
+    """Milliseconds of a step by kind, and how much faster than it ours would be without the rest.
+
+    That is the limit for whoever computes the same products: no code takes less time than those.
+    """
+    products = {
+        (row["size"], row["precision"], row["what"]): row["products"]
+        for row in results["profile"]
+        if row["competitor"] == OURS
+    }
+    rows = []
+    for row in results["profile"]:
+        kinds = [row[kind] for kind in ("products", "attention", "rest")]
+        limit = sum(kinds) / products[row["size"], row["precision"], row["what"]]
+        longest = ", ".join(
+            f"{name.removeprefix('aten::')} {each:,.0f}" for name, each in row["longest"]
+        )
+        times = (f"{each:,.0f}" for each in kinds)
+        rows.append((*_labels(row), row["what"], *times, f"{limit:.2f} ×", longest))
+    columns = (
+        *("model", "precision", "", "", "products, ms", "attention, ms", "the rest, ms"),
+        *("beside our products alone", "longest of the rest, ms"),
+    )
+    return markdown(columns, rows)
 
 
 def start_table(results: Results) -> str:

@@ -1,10 +1,12 @@
 import pytest
 import torch
+from torch.nn.functional import scaled_dot_product_attention
 
 from benchmarks import marian_model
 from benchmarks.laps import Laps
 from benchmarks.marian_model import Marian
 from benchmarks.plain_loop import endless, fit, plain_loss
+from benchmarks.profiles import profiled
 from benchmarks.searches import SEARCHES, STEPS, installed, sorted_batches
 from benchmarks.torch_model import TorchTransformer
 from latimer.data.batches import TokenBatches
@@ -137,3 +139,15 @@ def test_sources_are_batched_by_length():
     assert [len(batch) for batch in batches] == [64, 64, 22]
     lengths = [int(length) for batch in batches for length in (batch != 0).sum(1)]
     assert lengths == sorted(lengths, reverse=True)
+
+
+def test_a_profile_tells_products_from_the_rest():
+    left, right = torch.randn(64, 64), torch.randn(64, 64)
+    alone = profiled(lambda: left @ right, 2)
+    assert alone["products"] > 0
+    assert (alone["attention"], [name for name, _ in alone["longest"] if "mm" in name]) == (0.0, [])
+    without = profiled(lambda: left * right, 2)
+    assert (without["products"], without["longest"][0][0]) == (0.0, "aten::mul")
+    heads = torch.randn(1, 2, 8, 8)
+    fused = profiled(lambda: scaled_dot_product_attention(heads, heads, heads), 2)
+    assert fused["attention"] > 0

@@ -73,9 +73,12 @@ def test_the_whole_benchmark_at_toy_size(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     results = json.loads(file.read_text(encoding="utf-8"))
-    assert set(results) == {"machine", "training", "products", "decoding", "start"}
+    assert set(results) == {"machine", "training", "products", "decoding", "profile", "start"}
     batches = {json.dumps(row["runs"][0]["all_pieces"]) for row in results["training"]}
     assert len(batches) == 1, "ours and the baselines had different batches"
     assert {tuple(row["runs"][0]["steps"]) for row in results["decoding"]} == {(20,)}
-    for heading in ("machine", "training", "memory", "products", "decoding", "start"):
+    assert {row["what"] for row in results["profile"]} == {"update", "search"}
+    assert all(row["products"] > 0 and row["rest"] > 0 for row in results["profile"])
+    headings = ("machine", "training", "memory", "products", "decoding", "profile", "start")
+    for heading in headings:
         assert f"## {heading}\n" in done.stdout

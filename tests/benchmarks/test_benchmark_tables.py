@@ -45,6 +45,14 @@ RESULTS = {
         }
         for competitor, seconds in (("latimer", 4.0), ("marian", 10.0))
     ],
+    "profile": [
+        {
+            **{"size": "small", "precision": "float32", "competitor": name, "what": "update"},
+            **{"products": products, "attention": 0.0, "rest": 900.0},
+            "longest": [["aten::mul", 500.0]],
+        }
+        for name, products in (("latimer", 600.0), ("torch", 1_500.0))
+    ],
     "start": [{"what": "train.py --help", "seconds": [2.0, 1.0, 9.0]}],
     "growth": [
         {
@@ -84,6 +92,9 @@ def test_the_other_tables():
     assert row(tables["decoding"], "latimer") == ["small", "latimer", "25.0", "2.50 ×", "1.00"]
     alone = all_tables({**RESULTS, "decoding": RESULTS["decoding"][:1]})["decoding"]
     assert row(alone, "latimer") == ["small", "latimer", "25.0", "", "1.00"]
+    ours, theirs = (row(tables["profile"], each) for each in ("latimer", "torch.nn.Transformer"))
+    assert ours[3:] == ["update", "600", "0", "900", "2.50 ×", "mul 500"]
+    assert theirs[3:] == ["update", "1,500", "0", "900", "4.00 ×", "mul 500"]
     assert row(tables["start"], "train.py --help")[1] == "2.0 (1.0 to 9.0)"
     assert row(tables["growth"], "update time against V")[2:4] == ["0.5 s", "0.002 s"]
     assert row(tables["machine"], "environment")[1] == "nothing set"
