@@ -82,6 +82,7 @@ def decoding(
     repeats: int, beam_size: int = 4, length: int = 20, sentences: int = 64
 ) -> dict[str, float]:
     """A search of ours that takes as many steps as the source has pieces, on one batch."""
+    keep_freed_memory()
     model = _task(256, 8_000).model.eval()
     source = _batch(sentences, length, 8_000).source
     forced = SearchSettings(
