@@ -21,7 +21,7 @@ from latimer.decoding import SearchSettings, beam_search
 from latimer.memory import keep_freed_memory
 from latimer.tokenizer import EOS_ID
 from latimer.training.optimizer import make_optimizer
-from latimer.training.run import make_model
+from latimer.training.ready import make_model
 from latimer.training.task import TranslationTask
 
 HEAD_WIDTH, INNER_WIDTHS = 64, 4

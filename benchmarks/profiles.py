@@ -18,7 +18,7 @@ from latimer.data.encoded import Batch
 from latimer.data.prepared import prepare
 from latimer.memory import keep_freed_memory
 from latimer.tokenizer import Tokenizer
-from latimer.training.run import make_model
+from latimer.training.ready import make_model
 from latimer.training.task import TranslationTask
 from latimer.training.trainer import make_loaders
 

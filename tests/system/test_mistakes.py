@@ -109,7 +109,7 @@ def test_an_interruption_while_data_are_prepared(command, tmp_path, monkeypatch)
     def interrupt(*_arguments, **_settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("latimer.training.run.prepare", interrupt)
+    monkeypatch.setattr("latimer.training.ready.prepare", interrupt)
     ended = command("train.py", *toy_overrides(tmp_path))
     assert ended.code == 130
     assert "interrupted" in ended.complaints

@@ -23,7 +23,8 @@ from latimer.screen import Screen
 from latimer.training import validation
 from latimer.training.hardware import Hardware
 from latimer.training.processes import gather, rank, summed, threads_each
-from latimer.training.run import make_model, train
+from latimer.training.ready import make_model
+from latimer.training.run import train
 from latimer.training.task import TranslationTask
 from latimer.training.tensorboard import flatten
 from latimer.training.trainer import make_loaders, make_trainer

@@ -11,7 +11,8 @@ from latimer.data.prepared import prepare
 from latimer.errors import LatimerError
 from latimer.screen import Screen
 from latimer.tokenizer import Tokenizer, Tokenizers, train_tokenizer
-from latimer.training.run import make_ready, train
+from latimer.training.ready import make_ready
+from latimer.training.run import train
 from latimer.training.taking import RECORD
 
 EMBEDDINGS = ["source_embedding.pieces.weight", "target_embedding.pieces.weight"]

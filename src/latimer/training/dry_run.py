@@ -13,8 +13,9 @@ from latimer.screen import Screen
 from latimer.training.counts import BLOCK_COLUMNS, Epoch, count_blocks
 from latimer.training.dry_run_report import show_epoch, show_measured
 from latimer.training.ending import restored_signals
+from latimer.training.introduction import introduce
 from latimer.training.measurement import Measurement
-from latimer.training.run import PreparedRun, introduce, make_ready
+from latimer.training.ready import PreparedRun, make_ready
 from latimer.training.run_folder import check_run_folder
 from latimer.training.trainer import make_loaders, make_trainer
 

@@ -13,7 +13,7 @@ from latimer.training.measurement import Measurement
 from latimer.training.memory_estimate import format_size
 from latimer.training.progress import format_duration
 from latimer.training.rate_curve import draw_rates, rate_rows
-from latimer.training.run import PreparedRun
+from latimer.training.ready import PreparedRun
 
 
 def show_epoch(epoch: Epoch, config: RunConfig, screen: Screen) -> None:

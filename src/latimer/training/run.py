@@ -1,27 +1,18 @@
 """A whole run: data in, model trained, best checkpoint scored, everything written down."""
 
-import logging
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import pytorch_lightning as pl
+from typing import Any
 
 from latimer.checkpoint import load_model
 from latimer.config.run import RunConfig
-from latimer.data.prepared import PreparedCorpus, prepare, report_rows
-from latimer.errors import LatimerError
 from latimer.evaluation import EvaluationSettings, Result, evaluate_test_sets
-from latimer.memory import keep_freed_memory
-from latimer.model import Transformer
-from latimer.scoring import require_tokenizer
 from latimer.screen import Screen
 from latimer.training.averaging import choose_final
 from latimer.training.ending import noted_failure, restored_signals, seconds_of_training
-from latimer.training.freezing import describe_frozen, freeze
-from latimer.training.hardware import Hardware, choose_hardware
-from latimer.training.plugins import check_plug_ins
+from latimer.training.introduction import introduce
 from latimer.training.processes import given_folder, joined
+from latimer.training.ready import PreparedRun, count_parameters, make_ready
 from latimer.training.resume import Resumed, tidy
 from latimer.training.run_folder import (
     create_run_folder,
@@ -31,22 +22,8 @@ from latimer.training.run_folder import (
     write_json,
 )
 from latimer.training.summary import FinishedRun, show_end, write_run_page
-from latimer.training.taking import RECORD, Taken
-from latimer.training.task import TranslationTask
+from latimer.training.taking import RECORD
 from latimer.training.trainer import make_loaders, make_trainer
-from latimer.training.warm_start import WarmStart, stored_tokenizers
-
-
-class PreparedRun(NamedTuple):
-    """All that a training needs, once it is found to be right."""
-
-    config: RunConfig
-    hardware: Hardware
-    corpus: PreparedCorpus
-    task: TranslationTask
-    taken: Taken | None
-    folder: Path
-    resumed: Resumed | None = None
 
 
 @restored_signals()
@@ -100,40 +77,6 @@ def train_share(config: RunConfig, screen: Screen) -> None:
     _fit(PreparedRun(config, *ready, given_folder(), resumed), screen)
 
 
-def make_ready(
-    config: RunConfig, prepared_folder: Path, state: Path | None = None
-) -> tuple[Hardware, PreparedCorpus, TranslationTask, Taken | None]:
-    """Everything that comes before the first file of a run, and that a dry run does likewise.
-
-    Args:
-        config: of the run.
-        prepared_folder: where prepared corpora are kept.
-        state: what the run goes on from, if it isn't new: that has all weights, so none are taken
-            of another checkpoint any more.
-
-    Raises:
-        LatimerError: the data, the device, or something that the configuration names is at fault.
-    """
-    for library in ("pytorch_lightning", "lightning_fabric"):
-        logging.getLogger(library).setLevel(logging.WARNING)
-    # Before the seed: to rebuild a model takes random numbers.
-    start = WarmStart.find(config) if state is None else None
-    tokenizers = start.tokenizers if start else stored_tokenizers(config, state)
-    pl.seed_everything(config.seed, verbose=False)
-    keep_freed_memory()
-    hardware = choose_hardware(config.trainer)
-    require_tokenizer(config.data.target_language, config.scoring.bleu_tokenizer)
-    check_plug_ins(config)
-    corpus = prepare(config.data, config.tokenizer, folder=prepared_folder, tokenizers=tokenizers)
-    check_positions(config, corpus)
-    if config.trainer.devices > 1:
-        make_loaders(config, corpus)  # are the pairs enough for so many?
-    model = make_model(config, **corpus.tokenizers.vocab_sizes)
-    taken = start.give(model, corpus.tokenizers, config) if start else None
-    freeze(model, config.freeze)
-    return hardware, corpus, TranslationTask(model, config), taken
-
-
 def _train_and_score(run: PreparedRun, screen: Screen) -> None:
     """Everything that happens once there is a run folder."""
     screen.attach(run.folder / "train.log")
@@ -182,31 +125,6 @@ def _fit(run: PreparedRun, screen: Screen) -> tuple[Path, float]:
         return choose_final(trainer, run.task, validation, screen), seconds_of_training(trainer)
 
 
-def count_parameters(model: Transformer) -> int:
-    """The weights of a model; a matrix that is shared counts once."""
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-def check_positions(config: RunConfig, corpus: PreparedCorpus) -> None:
-    """Raises LatimerError when learned positions do not reach to the end of the validation set."""
-    pairs, positions = corpus.validation, config.model.max_length
-    needed = 1 + int(max(pairs.source_lengths.max(), pairs.target_lengths.max()))
-    if positions is not None and positions < needed:
-        raise LatimerError(
-            f"model.max_length={positions}: the longest validation sentence has {needed} pieces, "
-            f"bos or eos included; write model.max_length={needed} or more"
-        )
-
-
-def make_model(config: RunConfig, *, source_vocab_size: int, target_vocab_size: int) -> Transformer:
-    """The network of a configuration, for vocabularies of the given sizes."""
-    return Transformer(
-        source_vocab_size=source_vocab_size,
-        target_vocab_size=target_vocab_size,
-        **config.model.model_dump(),
-    )
-
-
 def _write_down(run: PreparedRun) -> dict[str, Any]:
     """What is known before the first update; returns the content of ``environment.json``."""
     environment = describe_environment(run.hardware.description)
@@ -228,24 +146,6 @@ def _introduce(run: PreparedRun, screen: Screen) -> None:
     for line in run.resumed.describe(run.hardware) if run.resumed else ():
         screen.print(line)
     screen.print(f"watch it     tensorboard --logdir {run.folder}")
-
-
-def introduce(run: PreparedRun, screen: Screen) -> None:
-    """Tells what is about to be trained, and on what."""
-    corpus, tokenizer = run.corpus, run.config.tokenizer
-    screen.table("training pairs", *report_rows(corpus.report))
-    for warning in corpus.report["warnings"]:
-        screen.print(f"warning: {warning}")
-    pieces = [f"{vocabulary.vocab_size:,}" for vocabulary in corpus.tokenizers.named.values()]
-    trained = tokenizer.file is None and run.config.init_from is None
-    normalization = f", {tokenizer.normalization}" if trained else ""
-    screen.print(f"vocabulary   {' + '.join(pieces)} pieces{normalization}")
-    screen.print(f"model        {count_parameters(run.task.model):,} parameters")
-    if frozen := describe_frozen(run.task.model):
-        screen.print(f"trained      {frozen}")
-    for line in run.taken.lines() if run.taken else ():
-        screen.print(line)
-    screen.print(f"hardware     {run.hardware.description}")
 
 
 def _evaluate(run: PreparedRun, checkpoint: Path, screen: Screen) -> list[Result]:
