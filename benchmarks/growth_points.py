@@ -26,6 +26,7 @@ from latimer.training.task import TranslationTask
 
 HEAD_WIDTH, INNER_WIDTHS = 64, 4
 WARMUP = 2
+RATE = 1e-4
 
 
 def along(group: str, name: str, values: list[int], repeats: int) -> list[dict[str, float]]:
@@ -64,8 +65,14 @@ def update(
 def bare_update(
     task: TranslationTask, batch: Batch, precision: str = "float32"
 ) -> Callable[[], None]:
-    """Loss, gradient, clipping and Adam on one batch, each time that it is called."""
+    """Loss, gradient, clipping and Adam on one batch, each time that it is called.
+
+    At a small rate: the optimizer's own is 1, which the schedule multiplies. At that rate weights
+    and logits explode, and an exponential that underflows takes ten times as long.
+    """
     optimizer = make_optimizer(task.named_parameters(), task.config.optimizer)
+    for group in optimizer.param_groups:
+        group["lr"] = RATE
 
     def update() -> None:
         optimizer.zero_grad()

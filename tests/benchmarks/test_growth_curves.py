@@ -6,6 +6,9 @@ from benchmarks.__main__ import app
 from benchmarks.curves import Curve, fit
 from benchmarks.growth import Axis, bench_growth
 from benchmarks.plots import draw
+from benchmarks.workloads import configuration
+from latimer.training.ready import make_model
+from latimer.training.task import TranslationTask
 
 
 def test_a_line_is_found():
@@ -72,6 +75,20 @@ def test_the_points_can_be_measured(monkeypatch, tmp_path):
         (growth.DECODING_AXES, growth_points.decoding),
     ):
         assert {axis.name for axis in axes} <= set(function.__annotations__)
+
+
+def test_an_update_that_is_timed_over_and_over_stays_one_of_a_training(model_config, pairs):
+    config = configuration([]).model_copy(update={"model": model_config})
+    task = TranslationTask(make_model(config, source_vocab_size=40, target_vocab_size=40), config)
+    largest = [weight.abs().max() for weight in task.parameters()]
+    update = growth_points.bare_update(task, pairs.collate(range(len(pairs))))
+    for _ in range(10):
+        update()
+    moved = [
+        weight.abs().max() - before
+        for weight, before in zip(task.parameters(), largest, strict=True)
+    ]
+    assert 0 < max(moved) < 0.01
 
 
 @pytest.mark.slow
