@@ -13,6 +13,7 @@ from benchmarks import child
 from benchmarks.flops import counted_flops, padded_flops, useful_flops
 from benchmarks.workloads import Workload, configuration, make_corpus, settings
 from latimer.config.model import ModelConfig
+from latimer.config.run import RunConfig
 from latimer.data.encoded import Batch
 from latimer.data.prepared import prepare
 from latimer.model.masks import PAD_ID
@@ -76,9 +77,8 @@ def measure(workload: list[Any], folder: str, precision: str, repeats: int) -> d
     """In the process that is measured: operations a target piece, and how fast products are."""
     work = Workload(*workload)
     config = configuration(settings(work, Path(folder), precision))
-    corpus = prepare(config.data, config.tokenizer, folder=Path(config.prepared_folder))
-    batches = [batch for update in make_loaders(config, corpus)[0] for batch in update]
-    middle = sorted(batches, key=lambda batch: batch.source.numel())[len(batches) // 2]
+    batches = batches_of_epoch(config)
+    middle = middle_batch(batches)
     source, target = (int((ids != PAD_ID).sum()) for ids in (middle.source, middle.labels))
     shapes = products_of(config.model, work.vocab_size, source, target)
     dtype = DTYPES[precision]
@@ -93,6 +93,17 @@ def measure(workload: list[Any], folder: str, precision: str, repeats: int) -> d
         "square": 3 * square.flops / _seconds(square, dtype, repeats),
         "shapes": [[*shape, 3 * shape.flops / seconds] for shape, seconds in timed],
     }
+
+
+def batches_of_epoch(config: RunConfig) -> list[Batch]:
+    """All batches that a training has in its first epoch."""
+    corpus = prepare(config.data, config.tokenizer, folder=Path(config.prepared_folder))
+    return [batch for update in make_loaders(config, corpus)[0] for batch in update]
+
+
+def middle_batch(batches: Sequence[Batch]) -> Batch:
+    """The one in the middle by the cells of its sources."""
+    return sorted(batches, key=lambda batch: batch.source.numel())[len(batches) // 2]
 
 
 def _operations(

@@ -11,16 +11,13 @@ from torch.profiler import ProfilerActivity, profile
 from benchmarks import child, plain_loop, searches
 from benchmarks.growth_points import bare_update
 from benchmarks.laps import Laps
+from benchmarks.products import batches_of_epoch, middle_batch
 from benchmarks.training import OURS, competitors
 from benchmarks.workloads import SEED, Workload, configuration, make_corpus, settings, test_lines
-from latimer.config.run import RunConfig
-from latimer.data.encoded import Batch
-from latimer.data.prepared import prepare
 from latimer.memory import keep_freed_memory
 from latimer.tokenizer import Tokenizer
 from latimer.training.ready import make_model
 from latimer.training.task import TranslationTask
-from latimer.training.trainer import make_loaders
 
 WARMUP = 2
 PRODUCTS = {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::addmm_"}
@@ -58,7 +55,7 @@ def profile_update(
     """Forward, backward, clipping and Adam on the middle batch of an epoch, without Lightning."""
     work = Workload(*workload)
     config = configuration(settings(work, Path(folder), precision))
-    batch = _middle_batch(config)
+    batch = middle_batch(batches_of_epoch(config))
     torch.manual_seed(SEED)
     if competitor == OURS:
         keep_freed_memory()
@@ -87,12 +84,6 @@ def profile_search(
     with torch.inference_mode():
         search = searches.SEARCHES[competitor](config.model, work.vocab_size)
         return profiled(lambda: search(batches[len(batches) // 2]), repeats)
-
-
-def _middle_batch(config: RunConfig) -> Batch:
-    corpus = prepare(config.data, config.tokenizer, folder=Path(config.prepared_folder))
-    batches = [batch for update in make_loaders(config, corpus)[0] for batch in update]
-    return sorted(batches, key=lambda batch: batch.source.numel())[len(batches) // 2]
 
 
 def profiled(step: Callable[[], object], repeats: int) -> dict[str, Any]:
