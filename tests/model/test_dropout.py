@@ -12,20 +12,30 @@ from latimer.model.feed_forward import ACTIVATIONS, FeedForward, make_feed_forwa
 @pytest.mark.parametrize("probability", [0.1, 0.3, 0.5])
 def test_so_many_are_dropped_and_the_others_scaled_up(probability, dtype):
     torch.manual_seed(1)
-    found = Dropout(probability)(torch.ones(1000, 403, dtype=dtype)).float()
-    # four standard deviations of 403,000 draws are at most 0.0032
-    assert found.eq(0).float().mean().item() == pytest.approx(probability, abs=4e-3)
+    found = Dropout(probability)(torch.ones(10_000, 403, dtype=dtype)).float()
+    # Four standard deviations of four million draws are at most 0.001; eight bits alone would
+    # make 0.0977 of 0.1.
+    assert found.eq(0).float().mean().item() == pytest.approx(probability, abs=1e-3)
     kept = found[found != 0]
     assert kept.unique().numel() == 1
     assert kept[0].item() == pytest.approx(1 / (1 - probability), rel=4e-3)
 
 
+@pytest.mark.parametrize("probability", [1e-4, 0.001, 0.999])
+def test_a_probability_that_eight_bits_round_away_is_kept(probability):
+    torch.manual_seed(1)
+    dropped = Dropout(probability)(torch.ones(100_000, 64)).eq(0).double().mean().item()
+    # rows differ: those that may drop anything are few
+    assert dropped == pytest.approx(probability, abs=2e-4, rel=0.0)
+    assert 0.0 < dropped < 1.0
+
+
 def test_neighbours_are_dropped_independently():
     torch.manual_seed(1)
-    dropped = Dropout(0.3)(torch.ones(100_000, 4)).eq(0).float()
+    dropped = Dropout(0.3)(torch.ones(100_000, 8)).eq(0).float()
     # columns share one random number each; neither rate nor correlation may show it
     assert (dropped.mean(dim=0) - 0.3).abs().max() < 0.01
-    correlation = torch.corrcoef(dropped.T) - torch.eye(4)
+    correlation = torch.corrcoef(dropped.T) - torch.eye(8)
     assert correlation.abs().max() < 0.02
 
 

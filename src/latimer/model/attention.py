@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from latimer.model.dropout import Dropout
 from latimer.model.positions import Positions
+from latimer.model.precision import for_products
 
 
 def reference_attention(
@@ -148,7 +149,9 @@ class MultiHeadAttention(nn.Module):
         Returns:
             (B, T, D).
         """
-        attended = self.attention(self.queries(states), *self.keys_and_values(memory), may_attend)
+        queries = self.queries(asking := for_products(states))
+        answering = asking if memory is states else for_products(memory)
+        attended = self.attention(queries, *self.keys_and_values(answering), may_attend)
         joined: Tensor = self.output(attended.transpose(1, 2).flatten(2))
         return joined
 

@@ -29,7 +29,7 @@ class PostNorm(nn.Module):
 
     def forward(self, states: Tensor, sublayer: SubLayer) -> Tensor:
         """(B, T, D) -> (B, T, D)."""
-        normalised: Tensor = self.norm(states + self.dropout(sublayer(states)))
+        normalised: Tensor = self.norm(states + self.dropout(_like(states, sublayer(states))))
         return normalised
 
 
@@ -45,8 +45,16 @@ class PreNorm(nn.Module):
 
     def forward(self, states: Tensor, sublayer: SubLayer) -> Tensor:
         """(B, T, D) -> (B, T, D)."""
-        update: Tensor = self.dropout(sublayer(self.norm(states)))
+        update: Tensor = self.dropout(_like(states, sublayer(self.norm(states))))
         return states + update
+
+
+def _like(states: Tensor, update: Tensor) -> Tensor:
+    """The update in the precision of the states.
+
+    On a CPU, adding bfloat16 to float32 takes ten times as long as converting it first.
+    """
+    return update.to(states.dtype)
 
 
 RESIDUALS: dict[str, type[PostNorm] | type[PreNorm]] = {"post": PostNorm, "pre": PreNorm}
