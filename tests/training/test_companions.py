@@ -15,11 +15,11 @@ FAILS = "import sys; print('not shown'); sys.exit('the reason')"
 LIVES_LONG = "import time; time.sleep(600)"
 
 
-def beside(code: str, count: int = 1, patience: float = 60.0) -> Companions:
+def beside(code: str, count: int = 1, patience: float = 60.0, given: str = " a") -> Companions:
     return Companions(
         [sys.executable, "-c", code],
         [{"NUMBER": str(number)} for number in range(1, count + 1)],
-        given=" a",
+        given=given,
         screen=Screen(),
         patience=patience,
     )
@@ -47,6 +47,15 @@ def test_a_companion_that_was_killed():
     killed = "import os; os.kill(os.getpid(), 9)"
     told = "process 2 of 2 was killed; too little memory"
     with pytest.raises(LatimerError, match=told), beside(killed):
+        pass
+
+
+def test_one_that_ends_before_it_has_read_what_it_is_given():
+    long = "a" * 2**20  # more than a pipe holds
+    with (
+        pytest.raises(LatimerError, match="the reason"),
+        beside(FAILS, given=long),
+    ):
         pass
 
 

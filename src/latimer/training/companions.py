@@ -94,8 +94,9 @@ class Companions:
         self._processes.append(process)
         self._complaints.append(complaints)
         assert process.stdin is not None
-        process.stdin.write(self._given)
-        process.stdin.close()
+        # One that has ended by now reads nothing; why it did is told as any other failure is.
+        with suppress(BrokenPipeError), process.stdin as its_input:
+            its_input.write(self._given)
 
     def _failure_behind(self, error: BaseException | None) -> str | None:
         """What became of a companion, if that can be why the block ended as it did."""
