@@ -26,7 +26,8 @@ def loss_of(model):
 def test_it_learns_three_pairs_and_uses_all_of_its_weights(build_model, changes):
     model = build_model(**changes).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-    for _ in range(60):
+    # With dropouts the draws decide, too: after 40 updates a quarter of all seeds is above 0.3.
+    for _ in range(60 if changes.get("attention_dropout") else 40):
         optimizer.zero_grad()
         loss_of(model).backward()
         assert all(parameter.grad.isfinite().all() for parameter in model.parameters())

@@ -161,9 +161,10 @@ class MultiHeadAttention(nn.Module):
         Returns:
             (B, T, D).
         """
-        queries = self.queries(asking := for_products(states))
-        answering = asking if memory is states else for_products(memory)
-        attended = self.attention(queries, *self.keys_and_values(answering), may_attend)
+        to_itself = memory is states
+        states = for_products(states)
+        memory = states if to_itself else for_products(memory)
+        attended = self.attention(self.queries(states), *self.keys_and_values(memory), may_attend)
         joined: Tensor = self.output(attended.transpose(1, 2).flatten(2))
         return joined
 
