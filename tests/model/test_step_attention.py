@@ -1,14 +1,22 @@
 """Attention of the newest position gives what the reference gives."""
 
+import pytest
 import torch
 from torch.testing import assert_close
 
 from latimer.model.attention import reference_attention
-from latimer.model.step_attention import attend_to_past, attend_to_source, padding_bias
+from latimer.model.step_attention import (
+    FOR_PRODUCTS,
+    attend_to_past,
+    attend_to_source,
+    padding_bias,
+)
 
 
-def test_every_row_attends_to_its_own_past():
-    query, keys, values = torch.randn(6, 4, 8), torch.randn(9, 6, 4, 8), torch.randn(9, 6, 4, 5)
+@pytest.mark.parametrize("positions", [1, 9, FOR_PRODUCTS // 5, FOR_PRODUCTS // 5 + 40])
+def test_every_row_attends_to_its_own_past(positions):
+    query = torch.randn(6, 4, 8)
+    keys, values = (torch.randn(positions, 6, 4, width) for width in (8, 5))
     expected, _ = reference_attention(
         query.unsqueeze(2), keys.permute(1, 2, 0, 3), values.permute(1, 2, 0, 3)
     )

@@ -10,11 +10,16 @@ import math
 import torch
 from torch import Tensor
 
+FOR_PRODUCTS = 400
+"""From so many numbers on, PyTorch hands a CPU's batched product to its library of kernels.
+
+With fewer it goes number by number itself, and takes three times as long as we do. Beyond, products
+took 0.8 (10 positions), 0.4 (20) and 0.36 (40) of our time, with d_k = 64 and 1,024 rows and heads.
+"""
+
 
 def attend_to_past(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """Every row attends to its own past, itself included.
-
-    Products number by number, since matrices of one row are no work for a matrix product.
 
     Args:
         query: (N, H, d_k), one a row.
@@ -24,8 +29,26 @@ def attend_to_past(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     Returns:
         (N, H, d_v).
     """
-    scores = (keys * (query / math.sqrt(query.shape[-1]))).sum(dim=-1, keepdim=True)
+    scaled = query / math.sqrt(query.shape[-1])
+    numbers = len(keys) * min(query.shape[-1], values.shape[-1])
+    attend = _by_numbers if numbers < FOR_PRODUCTS else _by_products
+    return attend(scaled, keys, values)
+
+
+def _by_numbers(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """Number by number: matrices of one row and few numbers are no work for a matrix product."""
+    scores = (keys * query).sum(dim=-1, keepdim=True)
     return (scores.softmax(dim=0) * values).sum(dim=0)
+
+
+def _by_products(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """By a product for each row and head; nothing is copied to put the positions side by side."""
+    of_heads, keys_of_heads, values_of_heads = (
+        each.flatten(-3, -2) for each in (query, keys, values)
+    )
+    scores = torch.bmm(of_heads.unsqueeze(1), keys_of_heads.permute(1, 2, 0))
+    attended = torch.bmm(scores.softmax(dim=-1), values_of_heads.transpose(0, 1))
+    return attended.view(*query.shape[:2], -1)
 
 
 def attend_to_source(
