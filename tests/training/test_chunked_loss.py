@@ -6,7 +6,12 @@ from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from latimer.model import Transformer
-from latimer.training.loss import ROWS_AT_ONCE, chunked_cross_entropy, smoothed_cross_entropy
+from latimer.training.loss import (
+    ROWS_AT_ONCE,
+    ROWS_TOGETHER,
+    chunked_cross_entropy,
+    smoothed_cross_entropy,
+)
 
 WIDTH, VOCABULARY = 24, 50
 every_smoothing = pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.3])
@@ -112,14 +117,17 @@ def test_what_is_frozen_gets_no_gradient_and_the_other_keeps_its_own(frozen):
 
 
 class Shapes(TorchDispatchMode):
-    """Notes the shape of every tensor that is made."""
+    """Notes the shape of every tensor that is made, and those that are multiplied as matrices."""
 
     def __init__(self):
         super().__init__()
         self.made = set()
+        self.multiplied = set()
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
+        if function.overloadpacket is torch.ops.aten.mm:
+            self.multiplied.add(tuple(tuple(factor.shape) for factor in args[:2]))
         if isinstance(result, torch.Tensor):
             self.made.add(tuple(result.shape))
         return result
@@ -139,6 +147,23 @@ def test_a_gradient_that_nobody_needs_takes_no_memory(without, of_states, of_mat
     assert (ROWS_AT_ONCE, VOCABULARY) in shapes.made
     assert ((2 * ROWS_AT_ONCE, WIDTH) in shapes.made) == of_states
     assert ((VOCABULARY, WIDTH) in shapes.made) == of_matrix
+
+
+def test_few_shapes_of_products_for_all_numbers_of_rows():
+    shapes = Shapes()
+    for rows in (*range(1, 2 * ROWS_AT_ONCE, 17), 2 * ROWS_AT_ONCE):
+        with shapes, torch.autocast("cpu", torch.bfloat16):
+            gradients(chunked_cross_entropy, 0.1, *random_rows(rows))
+    filled_up = range(ROWS_TOGETHER, ROWS_AT_ONCE + 1, ROWS_TOGETHER)
+    assert shapes.multiplied == {
+        product
+        for rows in filled_up
+        for product in (
+            ((rows, WIDTH), (WIDTH, VOCABULARY)),
+            ((rows, VOCABULARY), (VOCABULARY, WIDTH)),
+            ((VOCABULARY, rows), (rows, WIDTH)),
+        )
+    }
 
 
 def ragged_ids():

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from latimer.model.dropout import Dropout
 from latimer.model.positions import Positions
 from latimer.model.precision import for_products
+from latimer.model.softmax import softmax
 
 
 def reference_attention(
@@ -40,10 +41,10 @@ def attention_weights(query: Tensor, key: Tensor, may_attend: Tensor | None) -> 
     scores = (query / math.sqrt(query.shape[-1])) @ key.transpose(-2, -1)
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     if may_attend is None:
-        return scores.softmax(dim=-1).to(query.dtype)
+        return softmax(scores).to(query.dtype)
     # The lowest finite number and not -inf: a row of -inf alone would become NaN.
     scores.masked_fill_(~may_attend, torch.finfo(scores.dtype).min)
-    weights = scores.softmax(dim=-1).to(query.dtype)
+    weights = softmax(scores).to(query.dtype)
     keyless = _keyless(may_attend)
     return weights if keyless is None else weights.masked_fill(keyless, 0.0)
 

@@ -10,6 +10,8 @@ import math
 import torch
 from torch import Tensor
 
+from latimer.model.softmax import softmax
+
 FOR_PRODUCTS = 400
 """From so many numbers on, PyTorch hands a CPU's batched product to its library of kernels.
 
@@ -47,7 +49,7 @@ def _by_products(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         each.flatten(-3, -2) for each in (query, keys, values)
     )
     scores = torch.bmm(of_heads.unsqueeze(1), keys_of_heads.permute(1, 2, 0))
-    attended = torch.bmm(scores.softmax(dim=-1), values_of_heads.transpose(0, 1))
+    attended = torch.bmm(softmax(scores), values_of_heads.transpose(0, 1))
     return attended.view(*query.shape[:2], -1)
 
 
@@ -71,7 +73,7 @@ def attend_to_source(
         keys.flatten(0, 1).transpose(1, 2),
         alpha=1 / math.sqrt(queries.shape[-1]),
     )
-    weights = scores.softmax(dim=-1)
+    weights = softmax(scores)
     attended = torch.bmm(weights, values.flatten(0, 1))
     return attended.view(*queries.shape[:3], -1), weights.view(*queries.shape[:3], -1)
 

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -10,6 +11,9 @@ from latimer.model.precision import for_products
 
 ROWS_AT_ONCE = 512
 """Rows of logits made together: few enough to stay in a CPU's cache."""
+
+ROWS_TOGETHER = 128
+"""Rows are filled up to a multiple of these."""
 
 
 class Losses(NamedTuple):
@@ -84,7 +88,8 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         learning: bool,
     ) -> tuple[Tensor, Tensor]:
         for_states, for_matrix = (learning and needed for needed in ctx.needs_input_grad[:2])
-        states, weights = for_products(states), for_products(matrix)
+        count, states = len(states), _filled_up(for_products(states))
+        weights = for_products(matrix)
         mean_weights = matrix.mean(dim=0, dtype=torch.float32)
         loss, nll = (torch.zeros((), device=states.device) for _ in Losses._fields)
         state_gradient = torch.empty_like(states) if for_states else None
@@ -93,21 +98,23 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         for start in range(0, len(states), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             chunk, label = states[rows], labels[rows].unsqueeze(1)
-            logits = room.logits(chunk, weights)
-            at_label, mean = logits.gather(1, label), (chunk * mean_weights).sum(1, keepdim=True)
+            logits = room.logits(chunk, weights)[: len(label)]
+            at_label = logits.gather(1, label)
+            mean = (chunk[: len(label)] * mean_weights).sum(1, keepdim=True)
             probabilities, log_total = _softmax_in_place(logits)
             sums = _sums(log_total - at_label, log_total - mean, label_smoothing)
             loss += sums.loss
             nll += sums.nll
             if for_states or for_matrix:
                 less = torch.full_like(at_label, label_smoothing - 1.0)
-                gradient = room.for_products(probabilities.scatter_add_(1, label, less))
+                probabilities.scatter_add_(1, label, less)
+                gradient = room.gradient(len(label), len(chunk))
             if state_gradient is not None:
                 state_gradient[rows] = gradient @ weights
             if matrix_gradient is not None:
                 _add_product(matrix_gradient, gradient.T, chunk)
         if state_gradient is not None:
-            state_gradient -= label_smoothing * mean_weights
+            state_gradient = state_gradient[:count] - label_smoothing * mean_weights
         if matrix_gradient is not None:
             matrix_gradient -= label_smoothing / len(matrix) * states.sum(0, dtype=torch.float32)
         ctx.save_for_backward(state_gradient, matrix_gradient)
@@ -136,13 +143,25 @@ class _Room:
         products = torch.mm(states, weights.T, out=self._products[: len(states)])
         return self._copied(products, self._float32)
 
-    def for_products(self, gradient: Tensor) -> Tensor:
-        """The gradient of these logits, (N, V), in the precision of products."""
+    def gradient(self, rows: int, filled_up: int) -> Tensor:
+        """What the logits' first rows have become, then zeros, in the precision of products."""
+        gradient = self._float32[:filled_up]
+        gradient[rows:] = 0.0
         return self._copied(gradient, self._products)
 
     @staticmethod
     def _copied(tensor: Tensor, room: Tensor) -> Tensor:
         return tensor if tensor.dtype == room.dtype else room[: len(tensor)].copy_(tensor)
+
+
+def _filled_up(states: Tensor) -> Tensor:
+    """States and rows of zeros, so that products have few shapes.
+
+    PyTorch's library for CPUs builds a kernel for each shape, and hardly two batches have as many
+    target pieces: with all as they come, the loss of `tiny` took 76 ms instead of 59 (two cores).
+    """
+    lacking = -len(states) % ROWS_TOGETHER
+    return F.pad(states, (0, 0, 0, lacking)) if lacking else states
 
 
 def _softmax_in_place(logits: Tensor) -> tuple[Tensor, Tensor]:
