@@ -404,6 +404,7 @@ def test_the_page_of_a_run_tells_all_that_was_typed(ended, copy):
     page = (copy / "run.md").read_text(encoding="utf-8")
     commands = page.partition("```bash\n")[2].partition("\n```")[0].split("\n")
     assert [command.partition("  # ")[2] for command in commands] == ["", "after update 4"]
+    assert page.count("CPU with ") == page.count(", revision ") == 1
 
 
 @pytest.mark.slow
@@ -413,3 +414,6 @@ def test_other_hardware_is_told(ended, copy):
     path.write_text(text, encoding="utf-8")
     run = resume(copy, ended.config, trainer=limits(ended.config, max_updates=5))
     assert "note: it began on CPU with 7 threads, float32 (as configured); elsewhere," in run.shown
+    page = (copy / "run.md").read_text(encoding="utf-8")
+    hardware = json.loads(path.read_text(encoding="utf-8"))["resumed"][0]["hardware"]
+    assert f" on CPU with 7 threads, float32 (as configured), then on {hardware}.\n" in page

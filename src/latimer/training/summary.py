@@ -1,8 +1,9 @@
 """What a person reads when a training has ended: on the screen, and in ``run.md``."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -70,14 +71,14 @@ def show_end(run: FinishedRun, screen: Screen) -> None:
 
 def write_run_page(run: FinishedRun) -> None:
     """``run.md``: what was run, on what, how long, the scores, and how to repeat it."""
-    data, environment = run.config.data, run.environment
+    data, parts = run.config.data, _parts(run.environment)
     about = read_checkpoint(run.checkpoint)["latimer"]
     updates = describe_updates(about["updates"], about.get("averaged", ()))
     scores = ", ".join(f"{tag} {value:.4f}" for tag, value in about["scores"].items())
     page = [
         f"# {run.config.name}: {data.source_language} → {data.target_language}",
-        f"{run.parameters:,} parameters, trained in {format_duration(run.seconds)} on "
-        f"{environment['hardware']}.",
+        f"{run.parameters:,} parameters, trained in {format_duration(run.seconds)} "
+        f"{_one_after_the_other('on ' + part['hardware'] for part in parts)}.",
         f"Scored: `{run.checkpoint.name}`, {updates} ({scores}).",
         *_beginning(run.folder / RECORD),
         *_validation_table(run.checkpoint.parent),
@@ -87,21 +88,35 @@ def write_run_page(run: FinishedRun) -> None:
         "## Pairs",
         _table(*report_rows(run.corpus.report)),
         "## To repeat it",
-        "```bash\n" + "\n".join(_commands(environment)) + "\n```",
-        f"in `{environment['launch_folder']}`, revision `{environment['git_revision']}`, Python "
-        f"{environment['python']}, torch {environment['packages']['torch']}; every key is in "
-        "`config.yaml`, every version in `environment.json`.",
+        "```bash\n" + "\n".join(map(_command, parts)) + "\n```",
+        f"{_one_after_the_other(map(_versions, parts))}; every key is in `config.yaml`, every "
+        "version in `environment.json`.",
     ]
     write_text("\n\n".join(page) + "\n", run.folder / "run.md")
 
 
-def _commands(environment: dict[str, Any]) -> list[str]:
-    """What was typed: at the beginning, and each time that the run went on after a stop."""
-    went_on: list[dict[str, Any]] = environment.get("resumed", [])
-    return [shlex.join(environment["command"])] + [
-        f"{shlex.join(each['command'])}  # after update {each['after_update']:,}"
-        for each in went_on
-    ]
+def _parts(environment: dict[str, Any]) -> list[dict[str, Any]]:
+    """The run's beginning, and each part of it after a stop: they can differ in everything."""
+    return [environment, *environment.get("resumed", [])]
+
+
+def _one_after_the_other(said: Iterable[str]) -> str:
+    """What is said of the parts of a run, once as long as it stays the same."""
+    return ", then ".join(same for same, _ in groupby(said))
+
+
+def _command(part: dict[str, Any]) -> str:
+    """What was typed."""
+    after = f"  # after update {part['after_update']:,}" if "after_update" in part else ""
+    return shlex.join(part["command"]) + after
+
+
+def _versions(part: dict[str, Any]) -> str:
+    """Where it was typed, and what ran."""
+    return (
+        f"in `{part['launch_folder']}`, revision `{part['git_revision']}`, Python "
+        f"{part['python']}, torch {part['packages']['torch']}"
+    )
 
 
 def _beginning(record: Path) -> list[str]:
