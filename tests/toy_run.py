@@ -10,6 +10,14 @@ WORDS = {
     "door": "Tuer", "kettle": "Kessel", "old": "alt", "new": "neu", "on": "auf",
     "the": "das", "is": "ist", "a": "ein", "here": "hier", "cold": "kalt", "today": "heute",
 }  # fmt: skip
+MUON = {
+    "kind": "muon",
+    "momentum": 0.9,
+    "weight_decay": 0.1,
+    "beta1": 0.9,
+    "beta2": 0.98,
+    "epsilon": 1e-9,
+}
 
 
 def write_pairs(folder: Path, split: str, pairs: int, seed: int) -> dict[str, str]:

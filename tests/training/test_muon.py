@@ -17,8 +17,8 @@ CONFIG = MuonConfig(
 ADAM = {"lr": 0.1, "betas": (0.9, 0.98), "eps": 1e-9, "fused": True}
 
 
-def muon(matrices, others=(), momentum=0.95, weight_decay=0.0):
-    keys = {"momentum": momentum, "weight_decay": weight_decay}
+def muon(matrices, others=(), momentum=0.95, weight_decay=0.0, products=torch.float32):
+    keys = {"momentum": momentum, "weight_decay": weight_decay, "products": products}
     return Muon(list(matrices), list(others), **keys, **ADAM)
 
 
@@ -53,6 +53,16 @@ def test_a_matrix_keeps_its_directions_and_gets_singular_values_of_about_one(sha
     torch.testing.assert_close(found, torch.diag(values), atol=1e-4, rtol=0)
 
 
+@pytest.mark.parametrize("shape", [(16, 16), (8, 32), (32, 8)])
+def test_in_bfloat16_a_step_is_nearly_the_same_and_still_float32(shape):
+    torch.manual_seed(1)
+    matrices = 100 * torch.randn(4, *shape)
+    found, exact = orthogonal(matrices, torch.bfloat16), orthogonal(matrices)
+    assert found.dtype == torch.float32
+    assert not torch.equal(found, exact)
+    assert (found - exact).norm() < 0.05 * exact.norm()
+
+
 def test_every_matrix_is_made_orthogonal_by_itself():
     torch.manual_seed(1)
     matrices = torch.randn(4, 6, 9)
@@ -64,9 +74,10 @@ def test_a_gradient_of_nothing_moves_nothing():
     assert torch.equal(orthogonal(torch.zeros(2, 3, 3)), torch.zeros(2, 3, 3))
 
 
+@pytest.mark.parametrize("products", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("weight_decay", [0.0, 0.5])
 @pytest.mark.parametrize("momentum", [0.0, 0.95])
-def test_matrices_move_as_with_the_optimizer_of_torch(momentum, weight_decay):
+def test_matrices_move_as_with_the_optimizer_of_torch(momentum, weight_decay, products):
     """Which computes in bfloat16."""
     ours = parameters((8, 8), (8, 16), (16, 8), (8, 8))
     theirs = deepcopy(ours)
@@ -74,7 +85,7 @@ def test_matrices_move_as_with_the_optimizer_of_torch(momentum, weight_decay):
     known = torch.optim.Muon(theirs, lr=0.1, adjust_lr_fn="match_rms_adamw", **keys)
     gradients = gradients_for(ours)
     before = deepcopy(ours)
-    found = updates(muon(ours, **keys), ours, gradients)
+    found = updates(muon(ours, products=products, **keys), ours, gradients)
     expected = updates(known, theirs, gradients)
     for one, other, start in zip(found, expected, before, strict=True):
         moved = (other - start).norm()

@@ -5,6 +5,7 @@ import signal
 import pytest
 
 from same_runs import assert_same_contents, assert_same_run, resume
+from toy_run import MUON
 from toy_trainings import start
 
 pytestmark = pytest.mark.slow
@@ -44,16 +45,8 @@ VARIANTS = {
             "weight_decay": 0.1,
         },
     },
-    "orthogonal updates": {
-        "optimizer": {
-            "kind": "muon",
-            "momentum": 0.9,
-            "weight_decay": 0.1,
-            "beta1": 0.9,
-            "beta2": 0.98,
-            "epsilon": 1e-9,
-        },
-    },
+    "orthogonal updates": {"optimizer": MUON},
+    "orthogonal updates in bfloat16": {"optimizer": MUON, "trainer__precision": "bf16-mixed"},
     "two processes": {"trainer__devices": 2},
     "a limit of epochs": {"trainer__max_updates": None, "trainer__max_epochs": 1},
 }

@@ -11,7 +11,9 @@ import torch.nn.functional as F
 from latimer.data.encoded import EncodedPairs
 from latimer.errors import LatimerError
 from latimer.model import Transformer
+from latimer.training.muon import orthogonal
 from latimer.training.task import TranslationTask
+from toy_run import MUON
 
 # Eight pairs of unequal lengths.
 SOURCES = [[5, 6], [7, 8, 9, 10], [11], [12, 13, 14, 15, 16, 17], [5], [9, 8, 7], [10, 11], [6] * 9]
@@ -27,7 +29,7 @@ def make_task(config, seed=3, **hyperparameters):
     return TranslationTask(model, config)
 
 
-def run_updates(task, updates, max_steps=None):
+def run_updates(task, updates, max_steps=None, precision="32-true"):
     """Trains on the given updates, each a list of lists of row numbers."""
     pairs = EncodedPairs.from_ids(SOURCES, TARGETS)
     loader = torch.utils.data.DataLoader(
@@ -35,6 +37,7 @@ def run_updates(task, updates, max_steps=None):
     )
     trainer = pl.Trainer(
         accelerator="cpu",
+        precision=precision,
         max_steps=max_steps or len(updates),
         logger=False,
         enable_checkpointing=False,
@@ -145,3 +148,22 @@ def test_validation_does_not_see_the_smoothing(make_config):
         task.validation_step([batch], 0)
         sums.append(task.mean_validation_nll())
     assert sums[0] == sums[1]
+
+
+@pytest.mark.parametrize(
+    ("precision", "products"), [("32-true", torch.float32), ("bf16-mixed", torch.bfloat16)]
+)
+def test_muon_computes_its_products_in_the_precision_of_the_training(
+    make_config, monkeypatch, precision, products
+):
+    found = []
+
+    def watched(matrices, precision_of_products):
+        found.append((matrices.dtype, precision_of_products))
+        return orthogonal(matrices, precision_of_products)
+
+    monkeypatch.setattr("latimer.training.muon.orthogonal", watched)
+    task = make_task(make_config(optimizer=MUON))
+    run_updates(task, [[[0, 1, 2]]], precision=precision)
+    assert set(found) == {(torch.float32, products)}
+    assert weights(task).dtype == torch.float32

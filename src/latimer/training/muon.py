@@ -1,7 +1,8 @@
 """Muon (Jordan et al., 2024): every matrix of a layer moves along an orthogonal matrix.
 
 ``torch.optim.Muon`` takes matrices alone, one after the other and always in bfloat16, which most
-CPUs only emulate; what is here takes all matrices of a shape at once, and everything else by Adam.
+CPUs only emulate; what is here takes all matrices of a shape at once, in the precision of the
+training's products, and everything else by Adam.
 """
 
 from collections.abc import Callable
@@ -29,6 +30,7 @@ class Muon(Optimizer):
         others: all other parameters.
         momentum: decay of a matrix's running mean gradient, per update.
         weight_decay: share of a matrix that goes per update, times the rate.
+        products: precision of the products that make a step orthogonal.
         adam: what ``torch.optim.Adam`` gets; its ``lr`` is the rate of both.
     """
 
@@ -39,12 +41,14 @@ class Muon(Optimizer):
         *,
         momentum: float,
         weight_decay: float,
+        products: torch.dtype = torch.float32,
         **adam: Any,
     ) -> None:
         keys = {"momentum": momentum, "weight_decay": weight_decay}
         groups = [{"params": matrices, "muon": True, **keys}, {"params": others, "muon": False}]
         rate = {"lr": adam["lr"]}
         super().__init__([group for group in groups if group["params"]], rate)
+        self._products = products
         self._adam = torch.optim.Adam(others, **adam) if others else None
         self._share_with_adam()
 
@@ -80,7 +84,8 @@ class Muon(Optimizer):
 
     def _step_matrices(self, matrices: list[Tensor], group: dict[str, Any]) -> None:
         """Moves matrices of one shape."""
-        steps = orthogonal(torch.stack([self._direction(one, group) for one in matrices]))
+        directions = torch.stack([self._direction(one, group) for one in matrices])
+        steps = orthogonal(directions, self._products)
         size = STEP_SIZE * max(matrices[0].shape) ** 0.5
         for matrix, step in zip(matrices, steps, strict=True):
             matrix.mul_(1 - group["lr"] * group["weight_decay"])
@@ -95,26 +100,27 @@ class Muon(Optimizer):
         return gradient.lerp(mean, group["momentum"])
 
 
-def orthogonal(matrices: Tensor) -> Tensor:
+def orthogonal(matrices: Tensor, products: torch.dtype = torch.float32) -> Tensor:
     """About U V^T for each matrix U S V^T, by Newton and Schulz's iteration (Jordan et al., 2024).
 
     Args:
         matrices: (number, rows, columns).
+        products: precision of the iteration; bfloat16 is enough for it (Jordan's own).
 
     Returns:
-        The same shape; singular values are between about 0.7 and 1.2, but for those that were close
-        to zero beside the largest.
+        The same shape and precision; singular values are between about 0.7 and 1.2, but for those
+        that were close to zero beside the largest.
     """
     if matrices.size(1) > matrices.size(2):
-        return orthogonal(matrices.mT).mT
+        return orthogonal(matrices.mT, products).mT
     first, third, fifth = COEFFICIENTS
     size = torch.linalg.matrix_norm(matrices, keepdim=True)
-    found: Tensor = matrices / size.clamp(min=1e-7)
+    found: Tensor = (matrices / size.clamp(min=1e-7)).to(products)
     for _ in range(ITERATIONS):
         squares = found @ found.mT
         powers = torch.baddbmm(squares, squares, squares, beta=third, alpha=fifth)
         found = torch.baddbmm(found, powers, found, beta=first)
-    return found
+    return found.to(matrices.dtype)
 
 
 def _of_one_shape(parameters: list[Tensor]) -> list[list[Tensor]]:

@@ -21,11 +21,14 @@ RATE = 1.0
 
 
 def make_optimizer(
-    named_parameters: Iterable[tuple[str, nn.Parameter]], config: OptimizerConfig
+    named_parameters: Iterable[tuple[str, nn.Parameter]],
+    config: OptimizerConfig,
+    products: torch.dtype = torch.float32,
 ) -> Optimizer:
     """The optimizer of a configuration, at a rate of 1 for the schedule to multiply.
 
-    What is frozen is left out, and gets no state.
+    What is frozen is left out, and gets no state. ``products`` is the precision of Muon's matrix
+    products; all other numbers of an optimizer are float32.
     """
     named = {name: one for name, one in named_parameters if one.requires_grad}
     trained = list(named.values())
@@ -50,6 +53,7 @@ def make_optimizer(
                 [one for name, one in named.items() if name not in matrices],
                 momentum=config.momentum,
                 weight_decay=config.weight_decay,
+                products=products,
                 **_moments(config),
             )
 

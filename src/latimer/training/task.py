@@ -69,7 +69,9 @@ class TranslationTask(pl.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """The optimizer, and its schedule, stepped by hand after each update."""
-        optimizer = make_optimizer(self.named_parameters(), self.config.optimizer)
+        # float16 has a narrow range, and no scale guards an optimizer's products.
+        products = torch.bfloat16 if self.trainer.precision == "bf16-mixed" else torch.float32
+        optimizer = make_optimizer(self.named_parameters(), self.config.optimizer, products)
         d_model = self.config.model.d_model
         scheduler = make_scheduler(optimizer, self.config.schedule, d_model)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler}}
