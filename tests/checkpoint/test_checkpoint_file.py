@@ -120,6 +120,35 @@ def test_a_full_disk_leaves_the_former_file(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["last.ckpt"]
 
 
+# Checks and reads a file, uses all of it, and prints how much more memory that took at most.
+READING = """
+import sys
+from benchmarks.memory import peak_resident, reset_peak, resident
+from latimer.checkpoint import read_checkpoint
+reset_peak()
+before = resident()
+sums = [tensor.sum() for tensor in read_checkpoint(sys.argv[1])["value"]]
+print(len(sums), peak_resident() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process's own peak")
+def test_reading_takes_no_multiple_of_the_file_in_memory(tmp_path):
+    """Field case 89."""
+    write_checkpoint(contents_with([torch.rand(8_000_000) for _ in range(3)]), tmp_path / "a.ckpt")
+    process = subprocess.run(
+        [sys.executable, "-c", READING, tmp_path / "a.ckpt"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
+    tensors, grown = map(int, process.stdout.split())
+    size = (tmp_path / "a.ckpt").stat().st_size
+    assert tensors == 3
+    assert 0.5 * size < grown < 1.2 * size
+
+
 def test_a_disk_that_is_found_full_when_it_synchronises(tmp_path, monkeypatch):
     def full(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
